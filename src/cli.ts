@@ -1,0 +1,42 @@
+#!/usr/bin/env node
+/**
+ * The command `streamtop`: gives a command line the real process, and is the only place that ends it.
+ *
+ * The first ctrl-c (or SIGTERM, SIGHUP) asks the verb to end cleanly, the second ends at once; the exit code is the signal's
+ * either way. When nobody reads stdout or stderr any more the process ends quietly with 0, as `| head` expects.
+ */
+import { runCommandLine } from './commands/command-line.js'
+import { VERBS } from './commands/registry.js'
+
+const SIGNAL_EXIT_CODES = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const
+
+const controller = new AbortController()
+let signalExitCode: number | undefined
+
+for (const [signal, exitCode] of Object.entries(SIGNAL_EXIT_CODES)) {
+  process.on(signal, () => {
+    if (signalExitCode !== undefined) process.exit(exitCode)
+    signalExitCode = exitCode
+    controller.abort()
+  })
+}
+
+for (const stream of [process.stdout, process.stderr]) {
+  stream.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1))
+}
+
+const exitCode = await runCommandLine(process.argv.slice(2), VERBS, {
+  workingFolder: process.cwd(),
+  output: {
+    stdout: (text) => void process.stdout.write(text),
+    stderr: (text) => void process.stderr.write(text),
+    stdoutIsTerminal: process.stdout.isTTY === true,
+    stderrIsTerminal: process.stderr.isTTY === true,
+  },
+  signal: controller.signal,
+  showStacks: process.env.STREAMTOP_DEBUG === '1',
+  loadEffects: async () => (await import('./effects.js')).realEffects,
+})
+
+// What was written may still be on its way when the other end is slow.
+process.stdout.write('', () => process.stderr.write('', () => process.exit(signalExitCode ?? exitCode)))

@@ -1,0 +1,78 @@
+/**
+ * The one file that opens SQLite databases, so that every one of them has the same settings:
+ * WAL, `synchronous=FULL` (a commit that returned survives a power cut), a busy timeout, no trust in what a foreign file's
+ * schema wants to run, and a library that lacks the WAL-reset bug (fixed in 3.51.3: two connections that write and checkpoint
+ * at once could lose commits).
+ */
+import type { Database, Statement } from 'better-sqlite3'
+import { createRequire } from 'node:module'
+import { StreamtopError } from './errors.js'
+
+export type { Database, Statement }
+
+const OLDEST_SAFE_VERSION = [3, 51, 3] as const
+
+export interface OpenOptions {
+  /** Never create, never write. */
+  readonly readonly?: boolean
+  /** `wal` for logs (the default); `delete` for locks, where a writer that dies must leave nothing to recover. */
+  readonly journal?: 'wal' | 'delete'
+  /** How long a statement waits for another connection, in milliseconds; 5,000 unless given. */
+  readonly busyTimeoutMs?: number
+}
+
+/** Opens the database at a path (`:memory:` for one that is nowhere), made when absent unless read-only. */
+export function openDatabase(path: string, options: OpenOptions = {}): Database {
+  const Sqlite = loadBinding()
+  const database: Database = new Sqlite(path, { readonly: options.readonly ?? false, timeout: options.busyTimeoutMs ?? 5_000 })
+  checkVersion(database)
+  database.pragma('trusted_schema = OFF')
+  if (!options.readonly) {
+    database.pragma(`journal_mode = ${options.journal ?? 'wal'}`)
+    database.pragma('synchronous = FULL')
+    // A checkpoint of the WAL inside a commit would make that one commit slow; idle moments do it instead (`checkpointWal`).
+    if (options.journal !== 'delete') database.pragma('wal_autocheckpoint = 0')
+  }
+  return database
+}
+
+/** Moves the WAL into the database file; called outside of commits. Readers that are in the way are left alone. */
+export function checkpointWal(database: Database): void {
+  database.pragma('wal_checkpoint(PASSIVE)')
+}
+
+let binding: typeof import('better-sqlite3') | undefined
+
+function loadBinding(): typeof import('better-sqlite3') {
+  try {
+    binding ??= createRequire(import.meta.url)('better-sqlite3') as typeof import('better-sqlite3')
+    return binding
+  } catch (cause) {
+    throw new StreamtopError('binding-missing', 'the SQLite binding (better-sqlite3) could not be loaded', {
+      hint: 'run "npm rebuild better-sqlite3", with a C++ compiler installed where there is no prebuilt binary, and allow its install script when npm asks',
+      cause,
+    })
+  }
+}
+
+let versionIsChecked = false
+
+function checkVersion(database: Database): void {
+  if (versionIsChecked) return
+  const version = database.prepare('SELECT sqlite_version()').pluck().get() as string
+  const parts = version.split('.').map(Number)
+  for (const [position, oldest] of OLDEST_SAFE_VERSION.entries()) {
+    const part = parts[position] ?? 0
+    if (part > oldest) break
+    if (part < oldest) {
+      throw new StreamtopError(
+        'binding-missing',
+        `SQLite ${version} can lose commits (its WAL-reset bug); streamtop needs ${OLDEST_SAFE_VERSION.join('.')} or newer`,
+        {
+          hint: 'run "npm ci" to get the pinned better-sqlite3',
+        },
+      )
+    }
+  }
+  versionIsChecked = true
+}

@@ -1,0 +1,238 @@
+/**
+ * The seam to the world: clock, random, timers, kills and every write to a file.
+ *
+ * Everything else in src takes an `Effects` as its last argument, named `fx`, so that a test can replace the world and a
+ * reader can see where the world is touched. `test/unit/tidy.test.ts` checks that no other file names these things.
+ *
+ * Files are written synchronously: a step of the protocol is a few system calls in a fixed order, and a thread pool between
+ * them would only add a way to reorder them. A failed fsync ends the process: the kernel may have dropped the pages it could
+ * not write, so a second fsync that succeeds would prove nothing.
+ */
+import { randomBytes, randomUUID } from 'node:crypto'
+import * as fs from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+
+/** What a create-if-absent came to. */
+export type Created = 'created' | 'exists'
+
+/** A file's size in bytes and its modification time in milliseconds since the epoch. */
+export interface FileStatus {
+  readonly size: number
+  readonly modifiedMs: number
+  readonly isFolder: boolean
+}
+
+/** Files, synchronously. Every write returns only after the bytes and the folder entry are synced. */
+export interface Files {
+  /** The file's bytes; throws ENOENT when it is not there. */
+  read(path: string): Buffer
+  /** The file's bytes, or null when it is not there. */
+  readIfPresent(path: string): Buffer | null
+  /** The bytes in pieces, in order, of a file or a pipe; the iteration throws ENOENT when it is not there, an AbortError when the signal fires. */
+  readPieces(path: string, signal: AbortSignal): AsyncIterable<Uint8Array>
+  /** Names in a folder, unsorted; an empty list when the folder is not there. */
+  list(folder: string): string[]
+  /** Size and time of a path, or null when it is not there. */
+  status(path: string): FileStatus | null
+  exists(path: string): boolean
+  /** The path without symbolic links; throws ENOENT when it is not there. */
+  realPath(path: string): string
+  /** Makes a folder and what it lies in; each new folder's parent is synced. */
+  makeFolder(folder: string): void
+  /**
+   * Creates a file whole or not at all, and never overwrites: temp file, fsync, link, unlink, fsync of the folder.
+   * A Hadoop checksum left over from an earlier file of that name (`.<name>.crc`) is removed first, because it would no
+   * longer fit.
+   */
+  create(path: string, content: string | Uint8Array): Created
+  /**
+   * Writes a new data file under its final name in two halves, synced at the end; `atHalf` is called between them, with a
+   * function that syncs the first half for a caller who means to stop there. Throws EEXIST when the file is there.
+   */
+  writeInHalves(path: string, content: Uint8Array, atHalf: (sync: () => void) => Promise<void>): Promise<void>
+  /** Removes a file; nothing happens when it is not there. The folder is not synced. */
+  remove(path: string): void
+  /** Removes a folder and all in it; nothing happens when it is not there. */
+  removeFolder(path: string): void
+  /** Renames and syncs the folders of both names. */
+  rename(from: string, to: string): void
+  /** Syncs a folder's entries. */
+  syncFolder(folder: string): void
+}
+
+/** The world as streamtop may touch it. */
+export interface Effects {
+  readonly files: Files
+  /** Milliseconds since the epoch. */
+  nowMs(): number
+  /** Milliseconds, monotonic, with a fraction: for durations. */
+  monotonicMs(): number
+  /** A random UUID, version 4. */
+  randomUuid(): string
+  /** Random bytes. */
+  randomBytes(count: number): Uint8Array
+  /** Resolves after that many milliseconds, or at once when the signal fires. */
+  sleep(durationMs: number, signal?: AbortSignal): Promise<void>
+  /** Calls back every so many milliseconds until the returned function is called; keeps no process alive. */
+  every(intervalMs: number, callback: () => void): () => void
+  /** Sends a signal to a process, this one included; false when there is no such process. Signal 0 only asks. */
+  kill(pid: number, signal: NodeJS.Signals | 0): boolean
+  /** When a process started, as a text that no later process with the same pid repeats; null when it is not running. */
+  processStart(pid: number): string | null
+}
+
+/** The real world. */
+export const realEffects: Effects = {
+  files: realFiles(),
+  nowMs: () => Date.now(),
+  monotonicMs: () => performance.now(),
+  randomUuid: () => randomUUID(),
+  randomBytes: (count) => randomBytes(count),
+  sleep: (durationMs, signal) =>
+    new Promise((resolve) => {
+      if (signal?.aborted) return resolve()
+      const done = () => {
+        clearTimeout(timer)
+        signal?.removeEventListener('abort', done)
+        resolve()
+      }
+      const timer = setTimeout(done, durationMs)
+      signal?.addEventListener('abort', done)
+    }),
+  every: (intervalMs, callback) => {
+    const timer = setInterval(callback, intervalMs)
+    timer.unref()
+    return () => clearInterval(timer)
+  },
+  kill: (pid, signal) => {
+    try {
+      return process.kill(pid, signal)
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ESRCH') return false
+      if ((error as NodeJS.ErrnoException).code === 'EPERM' && signal === 0) return true
+      throw error
+    }
+  },
+  processStart: (pid) => startOfProcess(pid),
+}
+
+function realFiles(): Files {
+  const files: Files = {
+    read: (path) => fs.readFileSync(path),
+    readIfPresent: (path) => unlessMissing(() => fs.readFileSync(path)),
+    readPieces: (path, signal) => fs.createReadStream(path, { signal, highWaterMark: 256 * 1024 }),
+    list: (folder) => unlessMissing(() => fs.readdirSync(folder)) ?? [],
+    status: (path) => {
+      const stat = fs.statSync(path, { throwIfNoEntry: false })
+      return stat ? { size: stat.size, modifiedMs: Math.trunc(stat.mtimeMs), isFolder: stat.isDirectory() } : null
+    },
+    exists: (path) => fs.existsSync(path),
+    realPath: (path) => fs.realpathSync(path),
+    makeFolder(folder) {
+      if (fs.existsSync(folder)) return
+      const parent = dirname(folder)
+      files.makeFolder(parent)
+      try {
+        fs.mkdirSync(folder)
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code === 'EEXIST') return
+        throw error
+      }
+      files.syncFolder(parent)
+    },
+    create(path, content) {
+      const folder = dirname(path)
+      const temporary = join(folder, `.${basename(path)}.${randomUUID()}.tmp`)
+      const file = fs.openSync(temporary, 'wx', 0o644)
+      try {
+        writeAll(file, toBytes(content))
+        sync(file, temporary)
+      } catch (error) {
+        fs.closeSync(file)
+        fs.rmSync(temporary, { force: true })
+        throw error
+      }
+      fs.closeSync(file)
+      if (!fs.existsSync(path)) fs.rmSync(join(folder, `.${basename(path)}.crc`), { force: true })
+      let created: Created = 'created'
+      try {
+        fs.linkSync(temporary, path)
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== 'EEXIST') {
+          fs.rmSync(temporary, { force: true })
+          throw error
+        }
+        created = 'exists'
+      }
+      fs.unlinkSync(temporary)
+      if (created === 'created') files.syncFolder(folder)
+      return created
+    },
+    async writeInHalves(path, content, atHalf) {
+      const file = fs.openSync(path, 'wx', 0o644)
+      try {
+        const half = content.length >> 1
+        writeAll(file, content.subarray(0, half))
+        await atHalf(() => sync(file, path))
+        writeAll(file, content.subarray(half))
+        sync(file, path)
+      } finally {
+        fs.closeSync(file)
+      }
+    },
+    remove: (path) => fs.rmSync(path, { force: true }),
+    removeFolder: (path) => fs.rmSync(path, { recursive: true, force: true }),
+    rename(from, to) {
+      fs.renameSync(from, to)
+      files.syncFolder(dirname(to))
+      if (dirname(from) !== dirname(to)) files.syncFolder(dirname(from))
+    },
+    syncFolder(folder) {
+      const handle = fs.openSync(folder, 'r')
+      try {
+        sync(handle, folder)
+      } finally {
+        fs.closeSync(handle)
+      }
+    },
+  }
+  return files
+}
+
+function toBytes(content: string | Uint8Array): Uint8Array {
+  return typeof content === 'string' ? Buffer.from(content, 'utf8') : content
+}
+
+/** Writes every byte; a single write call may stop short. */
+function writeAll(file: number, content: Uint8Array): void {
+  for (let written = 0; written < content.length; ) {
+    written += fs.writeSync(file, content, written, content.length - written)
+  }
+}
+
+function sync(file: number, path: string): void {
+  try {
+    fs.fsyncSync(file)
+  } catch (error) {
+    process.stderr.write(`streamtop: ${path} could not be synced (${(error as Error).message})\n`)
+    process.stderr.write('what was written may be lost; nothing more is written by this process. Check the disk.\n')
+    process.kill(process.pid, 'SIGKILL')
+  }
+}
+
+function unlessMissing<T>(read: () => T): T | null {
+  try {
+    return read()
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
+    throw error
+  }
+}
+
+/** Linux has the start time, in clock ticks since boot, as the 22nd field of /proc/<pid>/stat (proc(5)); elsewhere the pid alone counts. */
+function startOfProcess(pid: number): string | null {
+  const stat = unlessMissing(() => fs.readFileSync(`/proc/${pid}/stat`, 'utf8'))
+  if (stat !== null) return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? 'unknown'
+  if (fs.existsSync('/proc/self/stat')) return null
+  return realEffects.kill(pid, 0) ? 'unknown' : null
+}

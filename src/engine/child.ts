@@ -1,0 +1,78 @@
+/**
+ * The program of a query's process: waits for its task, lives one life, and ends. It reports over IPC, and ends within a second
+ * when the channel closes, which is when its parent is gone.
+ */
+import { realEffects as fx } from '../effects.js'
+import { findQuery, loadQueries } from '../queries/load-queries.js'
+import { openEmbeddedTopic } from '../topic/embedded-topic.js'
+import type { Control } from './control.js'
+import { beginLife, errorJson } from './life.js'
+import type { ChildTask, FromChild, ToChild } from './messages.js'
+import type { StepEvent } from './steps.js'
+
+const stop = new AbortController()
+const upstream = new AbortController()
+let control: Control | null = null
+
+// The parent decides when to stop; a ctrl-c reaches the whole terminal.
+for (const signal of ['SIGINT', 'SIGHUP'] as const) process.on(signal, () => {})
+process.on('SIGTERM', () => stop.abort())
+process.on('disconnect', () => leave())
+process.on('message', (message: ToChild) => {
+  if (message.kind === 'task') void live(message.task)
+  else if (message.kind === 'stop') stop.abort()
+  else if (message.kind === 'upstream-ended') upstream.abort()
+  else if (control && message.kind === 'idempotent') control.idempotent = message.idempotent
+  else if (control && message.kind === 'armed') control.armed = message.armed
+  else if (control && message.kind === 'dwell') control.dwellMs = message.dwellMs
+})
+
+async function live(task: ChildTask): Promise<void> {
+  try {
+    if (task.hasUpstream === false) upstream.abort()
+    control = { idempotent: task.idempotent, armed: task.armed, dwellMs: task.dwellMs, upstreamEnded: upstream.signal }
+    const definition = findQuery(await loadQueries(task.configFile, fx), task.query)
+    const life = await beginLife(
+      {
+        workspace: task.workspace,
+        definition,
+        options: task.options,
+        control,
+        stop: stop.signal,
+        listen: (event) => tell({ kind: 'event', event }),
+        die,
+        openTopic: openEmbeddedTopic,
+      },
+      fx,
+    )
+    await life.run()
+    await tellAll({ kind: 'ended' })
+  } catch (error) {
+    await tellAll({ kind: 'failed', error: errorJson(error) })
+  }
+  process.disconnect?.()
+}
+
+/** A real SIGKILL of itself, once the parent has been told. */
+async function die(event: StepEvent): Promise<never> {
+  await tellAll({ kind: 'dying', batchId: event.batchId, step: event.step })
+  fx.kill(process.pid, 'SIGKILL')
+  return new Promise<never>(() => {})
+}
+
+function tell(message: FromChild): void {
+  if (process.connected) process.send?.(message, () => {})
+}
+
+function tellAll(message: FromChild): Promise<void> {
+  return new Promise((resolve) => {
+    if (!process.connected) resolve()
+    else process.send?.(message, () => resolve())
+  })
+}
+
+/** Without a parent: stop after the batch if that is soon, else die where it is. The next run takes either. */
+function leave(): void {
+  stop.abort()
+  void fx.sleep(500).then(() => fx.kill(process.pid, 'SIGKILL'))
+}

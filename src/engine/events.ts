@@ -1,0 +1,22 @@
+/** What a running query tells: plain data, the same from this process and from a child. */
+import type { WriteReport } from '../store/write.js'
+import type { QueryProgress } from './progress.js'
+import type { StepEvent } from './steps.js'
+
+export type QueryEvent =
+  | { readonly kind: 'started'; readonly runId: string }
+  | { readonly kind: 'began'; readonly queryId: string }
+  | { readonly kind: 'waiting' }
+  | { readonly kind: 'working' }
+  | { readonly kind: 'step'; readonly event: StepEvent }
+  /** Something that people should read: what was passed over on purpose. */
+  | { readonly kind: 'note'; readonly batchId: number; readonly text: string }
+  | {
+      readonly kind: 'batch'
+      readonly batchId: number
+      readonly attempt: number
+      readonly writes: readonly (WriteReport & { readonly table: string })[]
+      readonly progress: QueryProgress
+    }
+
+export type EventListener = (event: QueryEvent) => void

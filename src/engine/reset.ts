@@ -1,0 +1,57 @@
+/**
+ * Taking a checkpoint, or its newest commit, away. Both take the query's lock first, so that they never happen under a running
+ * query.
+ */
+import { join } from 'node:path'
+import type { Effects } from '../effects.js'
+import { StreamtopError } from '../errors.js'
+import { checkpointFolder, removeCommit } from './checkpoint.js'
+import { acquireLock } from './lock.js'
+import { findCheckpoint, planStart } from './start.js'
+
+/**
+ * Removes a query's checkpoint; false when there is none. The folder is renamed to a dot name first, so that a death in between
+ * leaves a whole checkpoint or none.
+ * @throws concurrent-query
+ */
+export async function resetQuery(workspace: string, query: string, fx: Effects): Promise<boolean> {
+  const folder = checkpointFolder(workspace, query)
+  const lock = await acquireLock(workspace, query, fx)
+  try {
+    const checkpoints = join(workspace, 'checkpoints')
+    for (const name of fx.files.list(checkpoints)) {
+      if (name.startsWith(`.reset-${query}-`)) fx.files.removeFolder(join(checkpoints, name))
+    }
+    if (!fx.files.exists(folder)) return false
+    const aside = join(checkpoints, `.reset-${query}-${fx.randomUuid()}`)
+    fx.files.rename(folder, aside)
+    fx.files.removeFolder(aside)
+    return true
+  } finally {
+    lock.release()
+  }
+}
+
+/**
+ * Takes the commit of the newest batch away, so that the batch runs again: what a death between write and commit leaves.
+ * @returns the number of the batch
+ * @throws checkpoint-damaged and what else the start table refuses; usage when the newest batch has no commit to take away
+ */
+export async function replayNewestBatch(workspace: string, query: string, fx: Effects): Promise<number> {
+  const folder = checkpointFolder(workspace, query)
+  const lock = await acquireLock(workspace, query, fx)
+  try {
+    const start = planStart(findCheckpoint(folder, fx))
+    if (start.kind === 'next') {
+      removeCommit(folder, start.batchId - 1, fx)
+      return start.batchId - 1
+    }
+    throw new StreamtopError(
+      'usage',
+      start.kind === 'new' ? `${query} has no batch to replay` : `batch ${start.batchId} of ${query} has no commit: it runs again anyway`,
+      { hint: `run it: "streamtop run ${query}"` },
+    )
+  } finally {
+    lock.release()
+  }
+}

@@ -1,0 +1,48 @@
+/** A runner runs queries and decides what happens at each step. Both runners give back the same handle. */
+import type { ArmedStep } from './control.js'
+import type { QueryDefinition } from './definition.js'
+import type { EventListener } from './events.js'
+import type { RunOptions } from './life.js'
+import type { StepEvent } from './steps.js'
+
+export interface RunRequest {
+  readonly workspace: string
+  readonly definition: QueryDefinition
+  readonly options: RunOptions
+  /** Null: the query's default. */
+  readonly idempotent: boolean | null
+  readonly armed: ArmedStep | null
+  readonly dwellMs: number
+  /** Whether a query that writes the source runs beside it: then it goes on until `upstreamEnded`. */
+  readonly hasUpstream: boolean
+  readonly listen: EventListener
+}
+
+/** How a life ended. */
+export type Ending =
+  /** Caught up, or asked to stop. */
+  | { readonly kind: 'ended' }
+  /** Died at the step that was armed. */
+  | { readonly kind: 'killed'; readonly at: StepEvent }
+  /** Died by a signal that no armed step sent. */
+  | { readonly kind: 'died'; readonly signal: string }
+  | { readonly kind: 'failed'; readonly error: Error }
+
+export interface RunningQuery {
+  /** Of the process that runs it. */
+  readonly pid: number | null
+  readonly ending: Promise<Ending>
+  /** Asks it to stop after the batch that it is in. */
+  stop(): void
+  /** From the next attempt on. */
+  setIdempotent(idempotent: boolean): void
+  arm(step: ArmedStep | null): void
+  setDwell(dwellMs: number): void
+  upstreamEnded(): void
+  /** Kills it now. */
+  kill(): void
+}
+
+export interface Runner {
+  start(request: RunRequest): RunningQuery
+}

@@ -1,0 +1,53 @@
+/**
+ * Judging a skip. A table that has an app id's number skips the write, as Delta does. That is right when the same batch wrote it,
+ * and loses rows when another batch did: the same query with another range is refused, another query is skipped and said loudly.
+ */
+import { StreamtopError } from '../errors.js'
+import { attemptOf } from '../store/adopt.js'
+import type { SeenTxn, SkipJudgement } from '../store/write.js'
+import type { Attempt, LedgerRow } from '../store/ledger.js'
+
+/**
+ * What a skip leaves out.
+ * @param isRestart whether this batch was logged in an earlier life: then nobody's record of the range is needed to trust it
+ * @throws range-changed when this query wrote the batch with another range
+ */
+export function judgeSkip(attempt: Attempt, seen: SeenTxn, isRestart: boolean): SkipJudgement {
+  const writer = seen.written && attemptOf(seen.written)
+  const { txn, table, rowCount } = seen
+  if (writer && writer.attempt.queryId === attempt.queryId) {
+    if (writer.attempt.rangeStart === attempt.rangeStart && writer.attempt.rangeEnd === attempt.rangeEnd) {
+      return { leftOutRows: 0, reason: `${table} has txn (${txn.appId}, ${attempt.batchId}) from attempt ${writer.attempt.attempt} of this batch` }
+    }
+    throw rangeChanged(attempt, writer.attempt)
+  }
+  const has = `${table} has txn (${txn.appId}, ${txn.version}) already`
+  if (!writer && isRestart && txn.version === attempt.batchId) return { leftOutRows: 0, reason: has }
+  const by = writer
+    ? `written by ${writer.attempt.query} with another checkpoint (query id ${writer.attempt.queryId})`
+    : 'written by someone who recorded no range'
+  return {
+    leftOutRows: rowCount,
+    reason: `${has}, ${by}: a table skips every batch whose number is not above the newest it has for the app id`,
+  }
+}
+
+/**
+ * The range fence: a batch that this query has written must have the same range when it runs again.
+ * @param earlier the ledger's rows of this batch
+ * @throws range-changed
+ */
+export function checkRange(attempt: Omit<Attempt, 'attempt'>, earlier: readonly LedgerRow[]): void {
+  const other = earlier.find((row) => row.outcome !== 'started' && (row.rangeEnd !== attempt.rangeEnd || row.rangeStart !== attempt.rangeStart))
+  if (other) throw rangeChanged(attempt, other)
+}
+
+function rangeChanged(now: Omit<Attempt, 'attempt'>, then: Pick<Attempt, 'rangeStart' | 'rangeEnd'>): StreamtopError {
+  return new StreamtopError(
+    'range-changed',
+    `batch ${now.batchId} of ${now.query} was written with the range ${then.rangeStart ?? 'start'} to ${then.rangeEnd}, and is now to run with ${now.rangeStart ?? 'start'} to ${now.rangeEnd}`,
+    {
+      hint: `skipping it would lose rows, writing it would double some: the checkpoint was changed or is an old copy. Put checkpoints/${now.query} back as it was, or "streamtop reset ${now.query}" and choose what to do with the table`,
+    },
+  )
+}

@@ -1,0 +1,72 @@
+/**
+ * When a query plans its next batch: until it is caught up (Spark's availableNow), or for ever at an interval (processing time).
+ */
+import type { Effects } from '../effects.js'
+import type { Control } from './control.js'
+import type { Source } from './source.js'
+
+export interface Trigger {
+  /** Resolves when the source is there; throws when it is not and nobody is going to make it. */
+  sourceIsThere(): Promise<void>
+  /** The end of the next batch, or null when this run is over. */
+  next(start: string | null): Promise<string | null>
+}
+
+const WAIT_FOR_SOURCE_MS = 50
+
+/**
+ * Goes on until what was there is done. While queries that write the source are running (`control.upstream`), what they add is
+ * waited for.
+ */
+export function availableNow(source: Source, control: Control, stop: AbortSignal, onWaiting: (isWaiting: boolean) => void, fx: Effects): Trigger {
+  let endIsFixed = false
+  const someoneWrites = () => !control.upstreamEnded.aborted
+  return {
+    async sourceIsThere() {
+      while (!source.isThere()) {
+        if (stop.aborted) return
+        if (!someoneWrites()) throw source.missing()
+        onWaiting(true)
+        await fx.sleep(WAIT_FOR_SOURCE_MS, AbortSignal.any([stop, control.upstreamEnded]))
+      }
+      onWaiting(false)
+    },
+    async next(start) {
+      for (;;) {
+        // Looked at before the end is fixed: what a writer added before it ended is then within the end.
+        const isLast = !someoneWrites()
+        if (!endIsFixed) await source.fixEnd()
+        endIsFixed = true
+        const end = await source.plan(start)
+        if (end !== null || isLast || stop.aborted) return end
+        await source.waitForMore(start, AbortSignal.any([stop, control.upstreamEnded]))
+        endIsFixed = false
+      }
+    },
+  }
+}
+
+/** Plans at multiples of the interval since the epoch, as Spark does; with 0 as soon as there is something new. */
+export function everyInterval(intervalMs: number, source: Source, stop: AbortSignal, onWaiting: (isWaiting: boolean) => void, fx: Effects): Trigger {
+  let isFirst = true
+  return {
+    async sourceIsThere() {
+      while (!source.isThere() && !stop.aborted) {
+        onWaiting(true)
+        await fx.sleep(WAIT_FOR_SOURCE_MS, stop)
+      }
+      onWaiting(false)
+    },
+    async next(start) {
+      while (!stop.aborted) {
+        if (intervalMs > 0 && !isFirst) await fx.sleep(intervalMs - (fx.nowMs() % intervalMs), stop)
+        isFirst = false
+        if (stop.aborted) return null
+        const end = await source.plan(start)
+        if (end !== null) return end
+        await source.waitForMore(start, stop)
+      }
+      return null
+    },
+  }
+}

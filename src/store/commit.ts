@@ -1,0 +1,188 @@
+/**
+ * The commit of a version. In this order: data files written and synced; `_delta_log/<v+1>.json` linked, which decides; the
+ * same text and its actions into the SQLite log, in one transaction with the ledger row. A death between the last two heals by
+ * adoption. Whoever loses the race for v+1 adopts the winner and looks again.
+ */
+import { join } from 'node:path'
+import type { Effects } from '../effects.js'
+import { StreamtopError } from '../errors.js'
+import { VERSION } from '../version.js'
+import type { VersionActions } from './actions.js'
+import { attemptJson } from './adopt.js'
+import type { WrittenFile } from './data-files.js'
+import { DELTA_LOG, linkVersion } from './delta-log.js'
+import type { WriteOutcome, WriteResult } from './ledger.js'
+import { nobodyListens, type WriteKind } from './moments.js'
+import { changesShape } from './replay.js'
+import type { LoggedTable, Shape, SqliteLog } from './sqlite-log.js'
+import { formatVersion } from './version-text.js'
+import type { WriteOptions, WriteReport } from './write.js'
+
+/** The table that a draft is made for; null when there is none yet. */
+export interface Base {
+  readonly table: LoggedTable
+  readonly version: number
+  readonly shape: Shape
+}
+
+/** Everything a version says but who and when. */
+export interface Draft {
+  readonly operation: string
+  readonly operationParameters: Readonly<Record<string, unknown>>
+  readonly operationMetrics: Readonly<Record<string, string>>
+  readonly isBlindAppend: boolean
+  readonly actions: Pick<VersionActions, 'metadata' | 'protocol' | 'adds' | 'removes'>
+}
+
+/** What a commit needs of the store. */
+export interface CommitContext {
+  readonly log: SqliteLog
+  readonly tablesFolder: string
+  readonly fx: Effects
+  /** Adopts what is on disk and gives the newest version. */
+  base(name: string): Base | null
+  /** What to tell of a table's new data files. */
+  written(name: string): WrittenFile
+}
+
+const MERGE_TRIES_MAX = 3
+const APPEND_TRIES_MAX = 10_000
+
+/**
+ * Commits one version.
+ * @param rowCount of the rows given: what the ledger and a skip speak of
+ * @param draftFor makes the draft for a base; called again after a lost race. Null: nothing would change
+ * @throws conflict when a version in between changed the table's shape, or a MERGE lost three times
+ */
+export async function commitVersion(
+  context: CommitContext,
+  name: string,
+  kind: WriteKind,
+  rowCount: number,
+  options: WriteOptions,
+  draftFor: (base: Base | null) => Promise<Draft | null>,
+): Promise<WriteReport> {
+  const { log, fx } = context
+  const table = { table: name, kind }
+  const onMoment = options.onMoment ?? nobodyListens
+  const tableCommitted = (outcome: WriteOutcome) => onMoment('table-committed', { ...table, outcome })
+  const folder = join(context.tablesFolder, name)
+  let filesAreTold = false
+  let tries = 0
+  for (let base = context.base(name); ; base = checkWinners(context, name, base, ++tries)) {
+    const skipped = skipOf(log, base, name, rowCount, options)
+    if (skipped) return finish(context, name, base, skipped, options, tableCommitted)
+    const draft = await draftFor(base)
+    if (draft === null) {
+      return finish(context, name, base, { outcome: 'unchanged', version: null, rowCount, leftOutRows: null, reason: null }, options, tableCommitted)
+    }
+    if (!filesAreTold) await onMoment('files-written', table)
+    filesAreTold = true
+    const version = (base?.version ?? -1) + 1
+    const actions = complete(draft, base, options, fx)
+    const text = formatVersion(actions)
+    if (version === 0) fx.files.makeFolder(join(folder, DELTA_LOG))
+    if (linkVersion(folder, version, text, fx) === 'exists') {
+      if (tries >= (draft.isBlindAppend ? APPEND_TRIES_MAX : MERGE_TRIES_MAX)) throw lostTooOften(name, version, tries)
+      continue
+    }
+    await onMoment('version-linked', table)
+    const report: WriteReport = { outcome: 'committed', version, rowCount, leftOutRows: null, reason: null }
+    log.record(name, version, text, actions, ledgerEntry(report, options, fx))
+    await tableCommitted('committed')
+    return report
+  }
+}
+
+/** Adopts who won, and refuses when the winner changed what this write was planned on. */
+function checkWinners(context: CommitContext, name: string, lost: Base | null, tries: number): Base {
+  const base = context.base(name)
+  if (base === null || base.version === (lost?.version ?? -1)) {
+    throw new StreamtopError('conflict', `version ${(lost?.version ?? -1) + 1} of table ${name} is on disk but cannot be adopted (attempt ${tries})`, {
+      hint: `the folder tables/${name} belongs to a table that was dropped; remove it or choose another name`,
+    })
+  }
+  for (let version = (lost?.version ?? base.version) + 1; version <= base.version; version++) {
+    const winner = context.log.changes(base.table, version)
+    if (changesShape(winner)) {
+      throw new StreamtopError('conflict', `version ${version} of table ${name} changed its metadata or protocol while this write was under way`, {
+        hint: 'start the query again: it runs the batch again on the table as it is now',
+        condition: winner.protocol ? 'DELTA_PROTOCOL_CHANGED' : 'DELTA_METADATA_CHANGED',
+      })
+    }
+  }
+  return base
+}
+
+function lostTooOften(name: string, version: number, tries: number): StreamtopError {
+  return new StreamtopError(
+    'conflict',
+    `table ${name} was written by others ${tries + 1} times while this write was being made; the last was version ${version}`,
+    {
+      hint: 'start the query again when the other writer has ended',
+      condition: 'DELTA_CONCURRENT_APPEND',
+    },
+  )
+}
+
+function skipOf(log: SqliteLog, base: Base | null, name: string, rowCount: number, options: WriteOptions): WriteReport | null {
+  const { txn } = options
+  if (!base || !txn) return null
+  const newest = log.newestTxn(base.table.tableKey, txn.appId)
+  if (newest === null || newest.version < txn.version) return null
+  const at = log.versionOfTxn(base.table.tableKey, txn.appId, txn.version)
+  const written = at === null ? null : log.changes(base.table, at)
+  const judged = options.onSkip?.({ table: name, txn: newest, written, rowCount }) ?? { leftOutRows: null, reason: null }
+  return { outcome: 'already-committed', version: null, rowCount, ...judged }
+}
+
+/** Ends a write that leaves no version. */
+async function finish(
+  context: CommitContext,
+  name: string,
+  base: Base | null,
+  report: WriteReport,
+  options: WriteOptions,
+  tableCommitted: (outcome: WriteOutcome) => Promise<void>,
+): Promise<WriteReport> {
+  const entry = ledgerEntry(report, options, context.fx)
+  if (entry) context.log.ledger.fillAlone(entry, name, base?.table.tableId ?? '')
+  await tableCommitted(report.outcome)
+  return report
+}
+
+function ledgerEntry(report: WriteReport, options: WriteOptions, fx: Effects): WriteResult | null {
+  if (!options.source) return null
+  return {
+    ...options.source,
+    rows: report.rowCount,
+    appId: options.txn?.appId ?? null,
+    txnVersion: options.txn?.version ?? null,
+    outcome: report.outcome,
+    leftOutRows: report.leftOutRows,
+    reason: report.reason,
+    nowMs: fx.nowMs(),
+  }
+}
+
+function complete(draft: Draft, base: Base | null, options: WriteOptions, fx: Effects): VersionActions {
+  const nowMs = fx.nowMs()
+  const { txn, source } = options
+  return {
+    commitInfo: {
+      timestamp: nowMs,
+      operation: draft.operation,
+      operationParameters: draft.operationParameters,
+      ...(base ? { readVersion: base.version } : {}),
+      isolationLevel: 'Serializable',
+      isBlindAppend: draft.isBlindAppend,
+      operationMetrics: draft.operationMetrics,
+      engineInfo: `streamtop/${VERSION}`,
+      txnId: fx.randomUuid(),
+      ...(source ? { streamtop: attemptJson(source.attempt, source.writeNumber) } : {}),
+    },
+    ...draft.actions,
+    // A retention property drops entries by their time, and one without a time at once: so the time is always there.
+    txns: txn ? [{ appId: txn.appId, version: txn.version, lastUpdatedMs: nowMs }] : [],
+  }
+}

@@ -1,0 +1,56 @@
+/**
+ * `_delta_log` of a table: the names of version files, and which are there. Creating `<v+1>.json` by link, which fails when it
+ * exists, is what decides who wrote version v+1, for streamtop and for Spark alike.
+ */
+import { join } from 'node:path'
+import type { Created, Effects } from '../effects.js'
+import { StreamtopError } from '../errors.js'
+
+export const DELTA_LOG = '_delta_log'
+
+/** The path of a version's file. */
+export function versionPath(tableFolder: string, version: number): string {
+  return join(tableFolder, DELTA_LOG, versionName(version))
+}
+
+/** The name of a version's file: twenty digits and `.json`. */
+export function versionName(version: number): string {
+  return `${String(version).padStart(20, '0')}.json`
+}
+
+/** A version's text, or null when the version is not there. */
+export function readVersionText(tableFolder: string, version: number, fx: Effects): string | null {
+  return fx.files.readIfPresent(versionPath(tableFolder, version))?.toString('utf8') ?? null
+}
+
+/** Creates a version: synced, whole, and only if nobody else has. */
+export function linkVersion(tableFolder: string, version: number, text: string, fx: Effects): Created {
+  return fx.files.create(versionPath(tableFolder, version), text)
+}
+
+/** Whether a folder is a Delta table. */
+export function isTableFolder(tableFolder: string, fx: Effects): boolean {
+  return fx.files.status(join(tableFolder, DELTA_LOG))?.isFolder ?? false
+}
+
+/**
+ * The versions whose files are there, ascending. A listing: for a table that the log does not know yet, never for a commit.
+ * @throws table-damaged when a version in the middle is missing
+ */
+export function listVersions(tableFolder: string, fx: Effects): number[] {
+  const versions = fx.files
+    .list(join(tableFolder, DELTA_LOG))
+    .filter((name) => /^\d{20}\.json$/.test(name))
+    .map((name) => Number(name.slice(0, 20)))
+    .sort((left, right) => left - right)
+  for (const [index, version] of versions.entries()) {
+    const expected = (versions[0] ?? 0) + index
+    if (version !== expected) {
+      throw new StreamtopError('table-damaged', `${versionPath(tableFolder, expected)} is missing although version ${version} is there`, {
+        hint: 'restore the file from a copy; without it nobody can say what the table holds',
+        condition: 'DELTA_VERSIONS_NOT_CONTIGUOUS',
+      })
+    }
+  }
+  return versions
+}

@@ -1,0 +1,46 @@
+/**
+ * Drop: marked as dropping (durable), the folder renamed to a dot name, removed, forgotten. Whoever opens the store next ends a
+ * drop that died in between. The id of a dropped table is remembered, so that a folder put back is not adopted by accident.
+ */
+import { join } from 'node:path'
+import type { Effects } from '../effects.js'
+import { adoptVersions } from './adopt.js'
+import { isTableFolder, versionPath } from './delta-log.js'
+import type { LoggedTable, SqliteLog } from './sqlite-log.js'
+import { parseVersion } from './version-text.js'
+
+const DROPPED = '.dropped-'
+
+/** Drops a table; false when there is none of that name. */
+export function dropTable(log: SqliteLog, tablesFolder: string, name: string, fx: Effects): boolean {
+  const table = log.table(name) ?? adoptVersions(log, tablesFolder, name, fx)
+  if (!table) return false
+  log.markDropping(table.tableKey)
+  remove(log, tablesFolder, table, fx)
+  return true
+}
+
+/** Ends drops that were begun, and removes what they left. */
+export function finishDrops(log: SqliteLog, tablesFolder: string, fx: Effects): void {
+  for (const table of log.droppingTables()) remove(log, tablesFolder, table, fx)
+  for (const name of fx.files.list(tablesFolder)) {
+    if (name.startsWith(DROPPED)) fx.files.removeFolder(join(tablesFolder, name))
+  }
+}
+
+function remove(log: SqliteLog, tablesFolder: string, table: LoggedTable, fx: Effects): void {
+  const folder = join(tablesFolder, table.name)
+  if (isTableFolder(folder, fx) && holds(folder, table, fx)) {
+    const aside = join(tablesFolder, `${DROPPED}${table.name}-${fx.randomUuid()}`)
+    fx.files.rename(folder, aside)
+    fx.files.removeFolder(aside)
+  }
+  log.forget(table.tableKey)
+}
+
+/** A table that was made anew under the same name meanwhile is not ours to remove; one whose first version is gone is. */
+function holds(folder: string, table: LoggedTable, fx: Effects): boolean {
+  const path = versionPath(folder, 0)
+  const first = fx.files.readIfPresent(path)
+  return first === null || parseVersion(first.toString('utf8'), path).metadata?.id === table.tableId
+}

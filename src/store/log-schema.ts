@@ -1,0 +1,149 @@
+/**
+ * The tables of `_log.db`, meant to be read by a person too: `sqlite3 tables/_log.db 'select * from log'`.
+ *
+ * `versions` has every version's text; `files` and `txns` are what snapshots are queried from: a file is live at version v
+ * when it was added at or before v and not removed at or before v. `ledger` has each attempt and what it wrote.
+ */
+import { type Database, openDatabase } from '../database.js'
+import { StreamtopError } from '../errors.js'
+
+const FORMAT = 1
+
+const SCHEMA = `
+CREATE TABLE tables (
+  table_key INTEGER PRIMARY KEY,
+  name      TEXT NOT NULL,
+  table_id  TEXT NOT NULL,
+  state     TEXT NOT NULL CHECK (state IN ('live', 'dropping', 'dropped'))
+);
+CREATE UNIQUE INDEX tables_by_name ON tables (name) WHERE state = 'live';
+
+CREATE TABLE versions (
+  table_key    INTEGER NOT NULL REFERENCES tables,
+  version      INTEGER NOT NULL,
+  timestamp_ms INTEGER,
+  operation    TEXT,
+  text         TEXT NOT NULL,
+  PRIMARY KEY (table_key, version)
+);
+
+CREATE TABLE shapes (
+  table_key  INTEGER NOT NULL,
+  at_version INTEGER NOT NULL,
+  metadata   TEXT,
+  protocol   TEXT,
+  PRIMARY KEY (table_key, at_version)
+) WITHOUT ROWID;
+
+CREATE TABLE files (
+  table_key        INTEGER NOT NULL,
+  path             TEXT NOT NULL,
+  vector_id        TEXT NOT NULL,
+  added_version    INTEGER NOT NULL,
+  position         INTEGER NOT NULL,
+  removed_version  INTEGER,
+  size             INTEGER NOT NULL,
+  modified_ms      INTEGER NOT NULL,
+  data_change      INTEGER NOT NULL,
+  partition_values TEXT NOT NULL,
+  statistics       TEXT,
+  deletion_vector  TEXT,
+  PRIMARY KEY (table_key, path, vector_id, added_version)
+);
+CREATE INDEX live_files ON files (table_key, path, vector_id) WHERE removed_version IS NULL;
+CREATE INDEX files_by_version ON files (table_key, added_version, position);
+
+CREATE TABLE txns (
+  table_key       INTEGER NOT NULL,
+  app_id          TEXT NOT NULL,
+  at_version      INTEGER NOT NULL,
+  version         INTEGER NOT NULL,
+  last_updated_ms INTEGER,
+  PRIMARY KEY (table_key, app_id, at_version)
+) WITHOUT ROWID;
+
+CREATE TABLE ledger (
+  query_id       TEXT NOT NULL,
+  batch_id       INTEGER NOT NULL,
+  attempt        INTEGER NOT NULL,
+  write_number   INTEGER NOT NULL,
+  query          TEXT NOT NULL,
+  range_start    TEXT,
+  range_end      TEXT NOT NULL,
+  idempotent     INTEGER NOT NULL,
+  table_name     TEXT,
+  table_id       TEXT,
+  rows           INTEGER,
+  app_id         TEXT,
+  txn_version    INTEGER,
+  outcome        TEXT NOT NULL CHECK (outcome IN ('started', 'committed', 'already-committed', 'unchanged')),
+  version        INTEGER,
+  left_out_rows  INTEGER,
+  reason         TEXT,
+  started_ms     INTEGER,
+  finished_ms    INTEGER,
+  PRIMARY KEY (query_id, batch_id, attempt, write_number)
+) WITHOUT ROWID;
+CREATE INDEX ledger_by_query ON ledger (query, batch_id);
+
+CREATE TABLE runs (
+  query         TEXT PRIMARY KEY,
+  query_id      TEXT,
+  run_id        TEXT NOT NULL,
+  pid           INTEGER NOT NULL,
+  process_start TEXT,
+  idempotent    INTEGER NOT NULL,
+  app_id        TEXT NOT NULL,
+  state         TEXT NOT NULL,
+  error         TEXT,
+  progress      TEXT,
+  started_ms    INTEGER NOT NULL,
+  updated_ms    INTEGER NOT NULL
+) WITHOUT ROWID;
+
+CREATE VIEW log AS
+  SELECT name AS "table", version, datetime(timestamp_ms / 1000.0, 'unixepoch') AS time, operation,
+         (SELECT group_concat(app_id || ' ' || txns.version, ', ') FROM txns WHERE txns.table_key = versions.table_key AND at_version = versions.version) AS txn,
+         (SELECT count(*) FROM files WHERE files.table_key = versions.table_key AND added_version = versions.version) AS files_added,
+         (SELECT count(*) FROM files WHERE files.table_key = versions.table_key AND removed_version = versions.version) AS files_removed
+  FROM versions JOIN tables USING (table_key) WHERE state = 'live' ORDER BY name, version;
+
+CREATE VIEW live AS
+  SELECT name AS "table", path, size, json_extract(statistics, '$.numRecords') AS rows, added_version
+  FROM files JOIN tables USING (table_key) WHERE state = 'live' AND removed_version IS NULL ORDER BY name, added_version, position;
+`
+
+/**
+ * Opens `_log.db`, with its tables made when it is new.
+ * @throws table-damaged when the file is not a log of streamtop's, or one of a newer format
+ */
+export function openLogDatabase(path: string, options: { readonly readonly?: boolean } = {}): Database {
+  const database = openDatabase(path, options)
+  try {
+    if (readFormat(database) === 0 && !options.readonly) {
+      database
+        .transaction(() => {
+          if (readFormat(database) !== 0) return
+          database.exec(SCHEMA)
+          database.pragma(`user_version = ${FORMAT}`)
+        })
+        .immediate()
+    }
+    const format = readFormat(database)
+    if (format > FORMAT) {
+      throw new StreamtopError('table-damaged', `${path} was written by a newer streamtop (format ${format})`, { hint: 'update streamtop' })
+    }
+    return database
+  } catch (cause) {
+    database.close()
+    if (cause instanceof StreamtopError) throw cause
+    throw new StreamtopError('table-damaged', `${path} is not a transaction log that can be read: ${(cause as Error).message}`, {
+      hint: 'delete _log.db (with its -wal and -shm): it is built again from the _delta_log of each table; only attempts, replays and skips are lost',
+      cause,
+    })
+  }
+}
+
+function readFormat(database: Database): number {
+  return database.pragma('user_version', { simple: true }) as number
+}

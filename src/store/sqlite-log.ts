@@ -1,0 +1,298 @@
+/**
+ * The SQLite log of every table: what streamtop's readers read, and where a commit ends. Recording a version is one
+ * transaction with the ledger row it fills, so both are there or neither is. No method waits for anything.
+ */
+import type { Database, Statement } from '../database.js'
+import { checkpointWal } from '../database.js'
+import { StreamtopError } from '../errors.js'
+import type { AddFile, DeletionVector, Metadata, Protocol, Txn, VersionActions } from './actions.js'
+import { Ledger, type WriteResult } from './ledger.js'
+import { openLogDatabase } from './log-schema.js'
+import { firstVersionIsIncomplete } from './replay.js'
+import { Runs } from './runs.js'
+import { parseSchemaString, type Schema } from './schema.js'
+import type { Snapshot } from './table-log.js'
+import { deletionVectorId, parseVersion } from './version-text.js'
+
+/** A table as the log knows it. */
+export interface LoggedTable {
+  readonly tableKey: number
+  readonly name: string
+  readonly tableId: string
+}
+
+/** Metadata and protocol in force at a version. */
+export interface Shape {
+  readonly metadata: Metadata
+  readonly protocol: Protocol
+  readonly schema: Schema
+}
+
+/** One line of a table's history. */
+export interface LoggedVersion {
+  readonly version: number
+  readonly timestampMs: number | null
+  readonly operation: string | null
+  readonly text: string
+}
+
+export class SqliteLog {
+  readonly ledger: Ledger
+  readonly runs: Runs
+  readonly #database: Database
+  readonly #statements: ReturnType<typeof prepareAll>
+  /** Metadata is parsed once for each version that sets it. */
+  readonly #shapes = new Map<string, Shape>()
+
+  constructor(path: string, options: { readonly readonly?: boolean } = {}) {
+    this.#database = openLogDatabase(path, options)
+    this.#statements = prepareAll(this.#database)
+    this.ledger = new Ledger(this.#database)
+    this.runs = new Runs(this.#database)
+  }
+
+  close(): void {
+    this.#database.close()
+  }
+
+  /** Runs a function in one transaction that takes the write lock first. */
+  transaction<T>(body: () => T): T {
+    return this.#database.transaction(body).immediate()
+  }
+
+  /** Moves the WAL into the database; never inside a commit. */
+  checkpoint(): void {
+    checkpointWal(this.#database)
+  }
+
+  tables(): LoggedTable[] {
+    return this.#statements.liveTables.all() as LoggedTable[]
+  }
+
+  table(name: string): LoggedTable | null {
+    return (this.#statements.liveTable.get(name) as LoggedTable | undefined) ?? null
+  }
+
+  newestVersion(tableKey: number): number | null {
+    return this.#statements.newestVersion.get(tableKey) as number | null
+  }
+
+  oldestVersion(tableKey: number): number | null {
+    return this.#statements.oldestVersion.get(tableKey) as number | null
+  }
+
+  versionText(tableKey: number, version: number): string | null {
+    return (this.#statements.versionText.get(tableKey, version) as string | undefined) ?? null
+  }
+
+  /** Newest first. */
+  versions(tableKey: number, newestCount: number): LoggedVersion[] {
+    return this.#statements.versions.all(tableKey, newestCount) as LoggedVersion[]
+  }
+
+  /** What one version did, from its text. */
+  changes(table: LoggedTable, version: number): VersionActions {
+    const text = this.versionText(table.tableKey, version)
+    if (text === null) throw new StreamtopError('table-damaged', `table ${table.name} has no version ${version} in its log`)
+    return parseVersion(text, `version ${version} of table ${table.name}`)
+  }
+
+  /** The shape in force at a version, without the files: all that an append needs. */
+  shape(table: LoggedTable, version: number): Shape {
+    const { at: metadataAt, text: metadata } = this.#shapePart(this.#statements.metadata, table, version)
+    const { at: protocolAt, text: protocol } = this.#shapePart(this.#statements.protocol, table, version)
+    const key = `${table.tableKey} ${metadataAt} ${protocolAt}`
+    const known = this.#shapes.get(key)
+    if (known) return known
+    const parsed = JSON.parse(metadata) as Metadata
+    const shape = { metadata: parsed, protocol: JSON.parse(protocol) as Protocol, schema: parseSchemaString(parsed.schemaString) }
+    this.#shapes.set(key, shape)
+    return shape
+  }
+
+  snapshot(table: LoggedTable, version: number): Snapshot {
+    const shape = this.shape(table, version)
+    return {
+      table: table.name,
+      tableId: shape.metadata.id,
+      version,
+      ...shape,
+      files: (this.#statements.filesAt.all({ tableKey: table.tableKey, version }) as FileRow[]).map(toAddFile),
+      txns: new Map((this.#statements.txnsAt.all({ tableKey: table.tableKey, version }) as Txn[]).map((txn) => [txn.appId, txn])),
+    }
+  }
+
+  /** The newest txn of an app id, with the version that set it; null when there is none. */
+  newestTxn(tableKey: number, appId: string): (Txn & { readonly atVersion: number }) | null {
+    return (this.#statements.newestTxn.get(tableKey, appId) as (Txn & { atVersion: number }) | undefined) ?? null
+  }
+
+  /** The version whose commit set an app id to this number, or null: who wrote that batch. */
+  versionOfTxn(tableKey: number, appId: string, txnVersion: number): number | null {
+    return (this.#statements.versionOfTxn.get(tableKey, appId, txnVersion) as number | undefined) ?? null
+  }
+
+  /**
+   * Records a version, and what it means for the ledger, in one transaction. A version that is there already with the same
+   * text has been recorded by whoever adopted it, and is left alone.
+   * @throws table-damaged when another text is there already
+   */
+  record(name: string, version: number, text: string, actions: VersionActions, written: WriteResult | null): LoggedTable {
+    return this.transaction(() => {
+      const table = this.table(name) ?? this.#addTable(name, version, actions)
+      const there = this.versionText(table.tableKey, version)
+      if (there !== null && there !== text) {
+        throw new StreamtopError('table-damaged', `version ${version} of table ${name} is in _log.db with another text than in _delta_log`, {
+          hint: 'delete tables/_log.db to build it again from _delta_log',
+        })
+      }
+      if (there === null) this.#insertVersion(table, version, text, actions)
+      if (written) this.ledger.fill({ ...written, tableName: name, tableId: table.tableId, version })
+      return table
+    })
+  }
+
+  /** Marks the live table of that name as being dropped. */
+  markDropping(tableKey: number): void {
+    this.#statements.setState.run('dropping', tableKey)
+  }
+
+  /** Tables whose drop was begun and not ended. */
+  droppingTables(): LoggedTable[] {
+    return this.#statements.droppingTables.all() as LoggedTable[]
+  }
+
+  /** Forgets a dropped table but for its id, which is never adopted again. */
+  forget(tableKey: number): void {
+    this.transaction(() => {
+      for (const statement of this.#statements.forget) statement.run(tableKey)
+      this.#statements.setState.run('dropped', tableKey)
+    })
+  }
+
+  isDroppedId(tableId: string): boolean {
+    return this.#statements.droppedId.get(tableId) !== undefined
+  }
+
+  #shapePart(statement: Statement, table: LoggedTable, version: number): { at: number; text: string } {
+    const found = statement.get(table.tableKey, version) as { at: number; text: string } | undefined
+    if (found) return found
+    throw firstVersionIsIncomplete(table.name, version)
+  }
+
+  #addTable(name: string, version: number, actions: VersionActions): LoggedTable {
+    if (!actions.metadata || !actions.protocol) throw firstVersionIsIncomplete(name, version)
+    const { lastInsertRowid } = this.#statements.addTable.run(name, actions.metadata.id)
+    return { tableKey: Number(lastInsertRowid), name, tableId: actions.metadata.id }
+  }
+
+  #insertVersion(table: LoggedTable, version: number, text: string, actions: VersionActions): void {
+    const { tableKey } = table
+    if (actions.metadata && actions.metadata.id !== table.tableId) throw tableIsAnother(table, actions.metadata.id)
+    const { timestamp, operation } = actions.commitInfo ?? {}
+    this.#statements.addVersion.run(tableKey, version, typeof timestamp === 'number' ? timestamp : null, typeof operation === 'string' ? operation : null, text)
+    if (actions.metadata || actions.protocol) {
+      const { metadata, protocol } = actions
+      this.#statements.addShape.run(tableKey, version, metadata && JSON.stringify(metadata), protocol && JSON.stringify(protocol))
+    }
+    for (const remove of actions.removes) this.#statements.removeFile.run(version, tableKey, remove.path, deletionVectorId(remove.deletionVector))
+    for (const [position, add] of actions.adds.entries()) this.#insertFile(tableKey, version, position, add)
+    for (const txn of actions.txns) this.#statements.addTxn.run(tableKey, txn.appId, version, txn.version, txn.lastUpdatedMs)
+  }
+
+  #insertFile(tableKey: number, version: number, position: number, add: AddFile): void {
+    const vectorId = deletionVectorId(add.deletionVector)
+    // A file added again (RESTORE, or new tags) is one live file, not two.
+    this.#statements.removeFile.run(version, tableKey, add.path, vectorId)
+    this.#statements.addFile.run({
+      tableKey,
+      path: add.path,
+      vectorId,
+      version,
+      position,
+      size: add.size,
+      modifiedMs: add.modifiedMs,
+      dataChange: add.dataChange ? 1 : 0,
+      partitionValues: JSON.stringify(add.partitionValues),
+      statistics: add.statistics,
+      deletionVector: add.deletionVector && JSON.stringify(add.deletionVector),
+    })
+  }
+}
+
+/** The error for a table that is not the one it was. */
+export function tableIsAnother(table: LoggedTable, foundId: string): StreamtopError {
+  return new StreamtopError('table-recreated', `tables/${table.name} holds another table (id ${foundId}) than the log knows (id ${table.tableId})`, {
+    hint: `it was dropped and made again outside of streamtop; run "streamtop drop ${table.name}" to forget it, or put the old folder back`,
+    condition: 'DELTA_TABLE_ID_MISMATCH',
+  })
+}
+
+interface FileRow {
+  readonly path: string
+  readonly size: number
+  readonly modifiedMs: number
+  readonly dataChange: number
+  readonly partitionValues: string
+  readonly statistics: string | null
+  readonly deletionVector: string | null
+}
+
+function toAddFile(row: FileRow): AddFile {
+  return {
+    path: row.path,
+    size: row.size,
+    modifiedMs: row.modifiedMs,
+    dataChange: row.dataChange === 1,
+    partitionValues: JSON.parse(row.partitionValues) as Record<string, string | null>,
+    statistics: row.statistics,
+    deletionVector: row.deletionVector === null ? null : (JSON.parse(row.deletionVector) as DeletionVector),
+  }
+}
+
+const TABLE_COLUMNS = 'table_key AS tableKey, name, table_id AS tableId'
+
+function prepareAll(database: Database) {
+  const prepare = (sql: string) => database.prepare(sql)
+  return {
+    liveTables: prepare(`SELECT ${TABLE_COLUMNS} FROM tables WHERE state = 'live' ORDER BY name`),
+    liveTable: prepare(`SELECT ${TABLE_COLUMNS} FROM tables WHERE state = 'live' AND name = ?`),
+    droppingTables: prepare(`SELECT ${TABLE_COLUMNS} FROM tables WHERE state = 'dropping'`),
+    droppedId: prepare("SELECT 1 FROM tables WHERE state <> 'live' AND table_id = ?"),
+    addTable: prepare("INSERT INTO tables (name, table_id, state) VALUES (?, ?, 'live')"),
+    setState: prepare('UPDATE tables SET state = ? WHERE table_key = ?'),
+    newestVersion: prepare('SELECT max(version) FROM versions WHERE table_key = ?').pluck(),
+    oldestVersion: prepare('SELECT min(version) FROM versions WHERE table_key = ?').pluck(),
+    versionText: prepare('SELECT text FROM versions WHERE table_key = ? AND version = ?').pluck(),
+    versions: prepare('SELECT version, timestamp_ms AS timestampMs, operation, text FROM versions WHERE table_key = ? ORDER BY version DESC LIMIT ?'),
+    addVersion: prepare('INSERT INTO versions (table_key, version, timestamp_ms, operation, text) VALUES (?, ?, ?, ?, ?)'),
+    metadata: prepare(
+      'SELECT at_version AS at, metadata AS text FROM shapes WHERE table_key = ? AND at_version <= ? AND metadata IS NOT NULL ORDER BY at_version DESC LIMIT 1',
+    ),
+    protocol: prepare(
+      'SELECT at_version AS at, protocol AS text FROM shapes WHERE table_key = ? AND at_version <= ? AND protocol IS NOT NULL ORDER BY at_version DESC LIMIT 1',
+    ),
+    addShape: prepare('INSERT INTO shapes (table_key, at_version, metadata, protocol) VALUES (?, ?, ?, ?)'),
+    filesAt: prepare(
+      `SELECT path, size, modified_ms AS modifiedMs, data_change AS dataChange, partition_values AS partitionValues, statistics, deletion_vector AS deletionVector
+       FROM files WHERE table_key = @tableKey AND added_version <= @version AND (removed_version IS NULL OR removed_version > @version)
+       ORDER BY added_version, position`,
+    ),
+    addFile: prepare(
+      `INSERT INTO files (table_key, path, vector_id, added_version, position, size, modified_ms, data_change, partition_values, statistics, deletion_vector)
+       VALUES (@tableKey, @path, @vectorId, @version, @position, @size, @modifiedMs, @dataChange, @partitionValues, @statistics, @deletionVector)`,
+    ),
+    removeFile: prepare('UPDATE files SET removed_version = ? WHERE table_key = ? AND path = ? AND vector_id = ? AND removed_version IS NULL'),
+    addTxn: prepare('INSERT INTO txns (table_key, app_id, at_version, version, last_updated_ms) VALUES (?, ?, ?, ?, ?)'),
+    newestTxn: prepare(
+      `SELECT app_id AS appId, version, last_updated_ms AS lastUpdatedMs, at_version AS atVersion
+       FROM txns WHERE table_key = ? AND app_id = ? ORDER BY at_version DESC LIMIT 1`,
+    ),
+    versionOfTxn: prepare('SELECT at_version FROM txns WHERE table_key = ? AND app_id = ? AND version = ? ORDER BY at_version DESC LIMIT 1').pluck(),
+    txnsAt: prepare(
+      `SELECT app_id AS appId, version, last_updated_ms AS lastUpdatedMs, max(at_version) AS atVersion
+       FROM txns WHERE table_key = @tableKey AND at_version <= @version GROUP BY app_id`,
+    ),
+    forget: ['versions', 'shapes', 'files', 'txns'].map((name) => prepare(`DELETE FROM ${name} WHERE table_key = ?`)),
+  }
+}

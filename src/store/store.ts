@@ -1,0 +1,192 @@
+/**
+ * The tables of a workspace, for writers: one handle on `_log.db` and on the folders beside it. It knows tables and versions;
+ * of batches it knows what it writes into the ledger, and nothing of loops, checkpoints or screens.
+ */
+import { join } from 'node:path'
+import type { Effects } from '../effects.js'
+import { StreamtopError } from '../errors.js'
+import { checkName } from '../names.js'
+import type { AddFile, VersionActions } from './actions.js'
+import { adoptVersions, checkSameTable } from './adopt.js'
+import { type AppendOperation, appendRows, createTable } from './append.js'
+import type { Columns } from './columns.js'
+import type { Base, CommitContext } from './commit.js'
+import type { WriteOptions, WriteReport } from './write.js'
+import { readDataFiles, type WrittenFile } from './data-files.js'
+import { isTableFolder } from './delta-log.js'
+import { dropTable, finishDrops } from './drop.js'
+import { checkReadable } from './features.js'
+import type { Ledger } from './ledger.js'
+import type { MergeSpec } from './merge-spec.js'
+import { mergeRows } from './merge-table.js'
+import { RowCounts } from './row-counts.js'
+import type { Schema } from './schema.js'
+import { type LoggedTable, SqliteLog } from './sqlite-log.js'
+import type { Snapshot, TableLog } from './table-log.js'
+import { logPathOf, tablesFolderOf } from './workspace-paths.js'
+
+/** The WAL is moved into the log when it has grown past this, between batches. */
+const WAL_BYTES_MAX = 4 * 1024 * 1024
+
+export class Store implements TableLog, CommitContext {
+  readonly tablesFolder: string
+  readonly log: SqliteLog
+  readonly fx: Effects
+  /** Tables whose folder was compared with the log in this life. */
+  readonly #checked = new Set<string>()
+  /** Rows written since the counts were last kept. */
+  #toCount: { readonly table: string; readonly path: string; readonly columns: Columns }[] = []
+  #counts: RowCounts | null = null
+
+  readonly #walPath: string
+
+  private constructor(workspace: string, fx: Effects) {
+    this.tablesFolder = tablesFolderOf(workspace)
+    this.fx = fx
+    fx.files.makeFolder(this.tablesFolder)
+    this.log = new SqliteLog(logPathOf(workspace))
+    this.#walPath = `${logPathOf(workspace)}-wal`
+  }
+
+  /** Opens the tables of a workspace, ends drops that were begun, and adopts what others wrote. */
+  static open(workspace: string, fx: Effects): Store {
+    const store = new Store(workspace, fx)
+    try {
+      finishDrops(store.log, store.tablesFolder, fx)
+      for (const name of fx.files.list(store.tablesFolder)) {
+        if (!name.startsWith('.') && !name.startsWith('_') && isTableFolder(join(store.tablesFolder, name), fx)) store.#adoptIfSound(name)
+      }
+      return store
+    } catch (error) {
+      store.close()
+      throw error
+    }
+  }
+
+  get ledger(): Ledger {
+    return this.log.ledger
+  }
+
+  close(): void {
+    this.#counts?.close()
+    this.log.close()
+  }
+
+  written(table: string): WrittenFile {
+    return (path, columns) => {
+      this.#toCount.push({ table, path, columns })
+    }
+  }
+
+  /** What a commit need not wait for: the hashes by which rows are counted, and the WAL. Called between batches. */
+  tidyUp(): void {
+    if (this.#toCount.length > 0) {
+      this.#counts ??= RowCounts.open(this.tablesFolder, this.fx)
+      this.#counts.put(this.#toCount)
+      this.#toCount = []
+    }
+    if ((this.fx.files.status(this.#walPath)?.size ?? 0) > WAL_BYTES_MAX) this.log.checkpoint()
+  }
+
+  tableNames(): string[] {
+    return this.log.tables().map((table) => table.name)
+  }
+
+  newestVersion(table: string): number | null {
+    return this.base(table)?.version ?? null
+  }
+
+  oldestVersion(table: string): number | null {
+    const known = this.#adopt(table)
+    return known && this.log.oldestVersion(known.tableKey)
+  }
+
+  snapshot(table: string, version?: number): Snapshot | null {
+    const known = this.#adopt(table)
+    if (!known) return null
+    const newest = this.log.newestVersion(known.tableKey) ?? 0
+    const oldest = this.log.oldestVersion(known.tableKey) ?? 0
+    if (version !== undefined && (version < oldest || version > newest)) throw noSuchVersion(table, version, oldest, newest)
+    return this.log.snapshot(known, version ?? newest)
+  }
+
+  changes(table: string, version: number): VersionActions {
+    const known = this.#adopt(table)
+    if (!known) throw noSuchTable(table)
+    return this.log.changes(known, version)
+  }
+
+  /** The table and its shape at the newest version, after adopting what is on disk; null when there is none. */
+  base(name: string): Base | null {
+    const table = this.#adopt(name)
+    if (!table) return null
+    const version = this.log.newestVersion(table.tableKey)
+    return version === null ? null : { table, version, shape: this.log.shape(table, version) }
+  }
+
+  /** The rows of some of a table's files, with the columns of a schema. */
+  async read(table: string, schema: Schema, files: readonly AddFile[]): Promise<Columns> {
+    const base = this.base(table)
+    if (base) checkReadable(table, base.shape.protocol, base.shape.metadata)
+    return readDataFiles(join(this.tablesFolder, table), schema, files, this.fx)
+  }
+
+  /** Makes an empty table, unless there is one of that name. */
+  async createTable(name: string, schema: Schema): Promise<void> {
+    checkName('table', name)
+    await createTable(this, name, schema)
+  }
+
+  /** Appends rows to a table, made when it is not there. */
+  async append(name: string, columns: Columns, operation: AppendOperation, options: WriteOptions = {}): Promise<WriteReport> {
+    checkName('table', name)
+    return appendRows(this, name, columns, operation, options)
+  }
+
+  /** Merges rows into a table by key. */
+  async merge(name: string, source: Columns, spec: MergeSpec, options: WriteOptions = {}): Promise<WriteReport> {
+    checkName('table', name)
+    return mergeRows(this, name, source, spec, options)
+  }
+
+  /** Drops a table; false when there is none of that name. */
+  drop(name: string): boolean {
+    checkName('table', name)
+    this.#checked.delete(name)
+    return dropTable(this.log, this.tablesFolder, name, this.fx)
+  }
+
+  #adopt(name: string): LoggedTable | null {
+    const table = adoptVersions(this.log, this.tablesFolder, name, this.fx)
+    if (table && !this.#checked.has(name)) {
+      checkSameTable(this.log, this.tablesFolder, table, this.fx)
+      this.#checked.add(name)
+    }
+    return table
+  }
+
+  /** At the start a damaged table is left for whoever uses it to hear of; the others must not suffer. */
+  #adoptIfSound(name: string): void {
+    try {
+      adoptVersions(this.log, this.tablesFolder, name, this.fx)
+    } catch (error) {
+      if (!(error instanceof StreamtopError)) throw error
+    }
+  }
+}
+
+/** The error for a table that is not there. */
+export function noSuchTable(table: string): StreamtopError {
+  return new StreamtopError('unknown-table', `there is no table ${table} in this workspace`, {
+    hint: 'run "streamtop status" to see the tables that are there',
+    condition: 'DELTA_TABLE_NOT_FOUND',
+  })
+}
+
+/** The error for a version that a table does not have. */
+export function noSuchVersion(table: string, version: number, oldest: number, newest: number): StreamtopError {
+  return new StreamtopError('unknown-table', `table ${table} has no version ${version}; it has ${oldest} to ${newest}`, {
+    hint: `run "streamtop history ${table}" to see them`,
+    condition: 'DELTA_VERSION_NOT_FOUND',
+  })
+}

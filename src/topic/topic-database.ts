@@ -1,0 +1,181 @@
+/**
+ * The file behind the embedded topics: `<workspace>/topics.db`.
+ *
+ * `partitions` holds where each partition starts and ends, so that an end offset is one row and not a scan; a record's place
+ * is (topic, partition, offset), and a range of records is one walk along the primary key.
+ */
+import { join } from 'node:path'
+import { checkpointWal, type Database, openDatabase } from '../database.js'
+import type { Effects } from '../effects.js'
+import { StreamtopError } from '../errors.js'
+
+/** A topic as its row has it. */
+export interface TopicRow {
+  /** The number that stands for the topic in the other tables. */
+  readonly number: number
+  readonly name: string
+  readonly topicId: string
+  readonly partitions: number
+}
+
+/** Where a partition starts and ends, end-exclusive. */
+export interface PartitionRow {
+  readonly partition: number
+  readonly firstOffset: bigint
+  readonly endOffset: bigint
+}
+
+/** The path of a workspace's topics. */
+export function topicsPath(workspace: string): string {
+  return join(workspace, 'topics.db')
+}
+
+/** Opens the topics of a workspace to read; null when there are none yet. Never creates anything. */
+export function openTopicsToRead(workspace: string, fx: Effects): Database | null {
+  const path = topicsPath(workspace)
+  if (!fx.files.exists(path)) return null
+  return explained(path, () => {
+    const database = openDatabase(path, { readonly: true })
+    try {
+      if (formatOf(database, path) === FORMAT) return database
+    } catch (error) {
+      database.close()
+      throw error
+    }
+    database.close()
+    return null
+  })
+}
+
+/** Opens the topics of a workspace to write; the folder, the file and its tables are made when they are not there. */
+export function openTopicsToWrite(workspace: string, fx: Effects): Database {
+  const path = topicsPath(workspace)
+  fx.files.makeFolder(workspace)
+  return explained(path, () => {
+    const database = openDatabase(path)
+    try {
+      if (formatOf(database, path) !== FORMAT) {
+        database
+          .transaction(() => {
+            if (formatOf(database, path) === FORMAT) return
+            database.exec(TABLES)
+            database.pragma(`user_version = ${FORMAT}`)
+          })
+          .immediate()
+      }
+    } catch (error) {
+      database.close()
+      throw error
+    }
+    return database
+  })
+}
+
+/** The topic of that name, or null. */
+export function topicRow(database: Database, name: string): TopicRow | null {
+  return topicRows(database).find((topic) => topic.name === name) ?? null
+}
+
+/** Every topic, by name. */
+export function topicRows(database: Database): TopicRow[] {
+  return database.prepare('SELECT number, name, topic_id AS topicId, partitions FROM topics ORDER BY name').all() as TopicRow[]
+}
+
+/** A function that gives a topic's partitions in order; its statement is prepared once. */
+export function partitionReader(database: Database, topicNumber: number): () => PartitionRow[] {
+  const statement = database.prepare('SELECT partition, first_offset, end_offset FROM partitions WHERE topic = ? ORDER BY partition').raw().safeIntegers()
+  return () =>
+    (statement.all(topicNumber) as [bigint, bigint, bigint][]).map(([partition, firstOffset, endOffset]) => ({
+      partition: Number(partition),
+      firstOffset,
+      endOffset,
+    }))
+}
+
+/** Counts what is written, and moves the WAL into the database when that is enough: called between transactions. */
+export class WalKeeper {
+  private writtenBytes: number
+
+  constructor(
+    private readonly database: Database,
+    workspace: string,
+    fx: Effects,
+  ) {
+    // What a writer that was killed left in the WAL counts too.
+    this.writtenBytes = fx.files.status(`${topicsPath(workspace)}-wal`)?.size ?? 0
+  }
+
+  /** To be called after a commit of that many bytes of records. */
+  committed(recordBytes: number): void {
+    this.writtenBytes += recordBytes + PAGES_OF_A_COMMIT_BYTES
+    if (this.writtenBytes < WAL_LIMIT_BYTES) return
+    checkpointWal(this.database)
+    this.writtenBytes = 0
+  }
+}
+
+/** Runs work on the database and turns SQLite's errors into sentences. */
+export function explained<T>(path: string, work: () => T): T {
+  try {
+    return work()
+  } catch (cause) {
+    const code = (cause as { readonly code?: unknown }).code
+    if (typeof code !== 'string' || !code.startsWith('SQLITE_')) throw cause
+    const message = (cause as Error).message
+    if (code.startsWith('SQLITE_BUSY')) {
+      throw new StreamtopError('conflict', `${path} is held by another process`, { hint: 'try again when it has finished writing', cause })
+    }
+    if (code === 'SQLITE_NOTADB' || code.startsWith('SQLITE_CORRUPT')) {
+      throw new StreamtopError('data-loss', `${path} cannot be read as a database (${message})`, {
+        hint: 'bring the file back from a copy, or move it away and send the records again',
+        cause,
+      })
+    }
+    throw new StreamtopError('internal', `${path}: ${message} (${code})`, { cause })
+  }
+}
+
+/** Kept in SQLite's `user_version`; 0 is a file whose maker has not got to its tables. */
+const FORMAT = 1
+
+const TABLES = `
+CREATE TABLE topics (
+  number     INTEGER PRIMARY KEY,
+  name       TEXT NOT NULL UNIQUE,
+  topic_id   TEXT NOT NULL,
+  partitions INTEGER NOT NULL,
+  created_ms INTEGER NOT NULL,
+  generator  TEXT
+) STRICT;
+
+CREATE TABLE partitions (
+  topic         INTEGER NOT NULL REFERENCES topics,
+  partition     INTEGER NOT NULL,
+  first_offset  INTEGER NOT NULL,
+  end_offset    INTEGER NOT NULL,
+  largest_bytes INTEGER NOT NULL,
+  PRIMARY KEY (topic, partition)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE records (
+  topic        INTEGER NOT NULL,
+  partition    INTEGER NOT NULL,
+  "offset"     INTEGER NOT NULL,
+  timestamp_ms INTEGER NOT NULL,
+  key          BLOB,
+  value        BLOB,
+  PRIMARY KEY (topic, partition, "offset")
+) STRICT, WITHOUT ROWID;
+`
+
+const WAL_LIMIT_BYTES = 4 * 1024 * 1024
+/** A commit writes whole pages: at least a leaf of each table, often a second one. */
+const PAGES_OF_A_COMMIT_BYTES = 4 * 4096
+
+function formatOf(database: Database, path: string): number {
+  const format = database.pragma('user_version', { simple: true }) as number
+  if (format <= FORMAT) return format
+  throw new StreamtopError('unsupported-feature', `${path} has format ${format}, made by a newer streamtop; this one knows ${FORMAT}`, {
+    hint: 'update streamtop',
+  })
+}

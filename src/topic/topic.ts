@@ -1,0 +1,66 @@
+/**
+ * A topic as a query sees it: partitions of records with 64-bit, end-exclusive offsets. The embedded topic (SQLite) and a real
+ * Kafka topic stand behind the same interface, so everything is asynchronous and nothing assumes that offsets have no holes.
+ */
+
+import type { StreamtopError } from '../errors.js'
+
+/** Offsets by partition number. As the end of a range: the next offset to read. */
+export type PartitionOffsets = ReadonlyMap<number, bigint>
+
+/** Which topic it is: a checkpoint made on one is refused on another. Written to `sources/0/streamtop.json`. */
+export interface TopicIdentity {
+  readonly kind: 'embedded' | 'kafka'
+  readonly name: string
+  /** The topic's own id: another topic of the same name has another. */
+  readonly topicId: string
+  /** Of Kafka: the cluster's id. */
+  readonly clusterId?: string
+}
+
+/** Records of one partition in ascending order of offset, in columns. */
+export interface RecordBatch {
+  readonly partition: number
+  readonly rowCount: number
+  readonly offsets: BigInt64Array
+  /** Milliseconds since the epoch. */
+  readonly timestampsMs: Float64Array
+  readonly keys: ReadonlyArray<Uint8Array | null>
+  readonly values: ReadonlyArray<Uint8Array | null>
+}
+
+export interface Topic {
+  readonly name: string
+  /** As Spark's progress would describe the source. */
+  readonly description: string
+  /** Whether somebody has made the topic. */
+  exists(): boolean
+  /** The error for a topic that is not there. */
+  missing(): StreamtopError
+  identity(): Promise<TopicIdentity>
+  /** The first offset of each partition that can still be read. */
+  startOffsets(): Promise<PartitionOffsets>
+  /** The next offset that each partition will give out. */
+  endOffsets(): Promise<PartitionOffsets>
+  /**
+   * Every record of a partition with start <= offset < end, in order, in pieces of a bounded size. Throws `data-loss` when
+   * the range is no longer there whole.
+   */
+  read(partition: number, start: bigint, end: bigint): AsyncIterable<RecordBatch>
+  /** Resolves when the topic may have records past these offsets, or when the signal fires. */
+  waitForMore(past: PartitionOffsets, signal: AbortSignal): Promise<void>
+  close(): Promise<void>
+}
+
+/** A record to send. Without a partition the key decides, as Kafka's default partitioner does. */
+export interface OutgoingRecord {
+  readonly key: Uint8Array | null
+  readonly value: Uint8Array | null
+  readonly partition?: number
+}
+
+export interface TopicProducer {
+  /** Sends the records in order and resolves when they are durable; gives the end offsets of the partitions written. */
+  send(records: readonly OutgoingRecord[]): Promise<PartitionOffsets>
+  close(): Promise<void>
+}

@@ -1,0 +1,89 @@
+/** A workspace in a temporary folder, driven through the library as the command line drives it, with the inline runner. */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { realEffects } from '../../src/effects.js'
+import type { QueryDefinition } from '../../src/engine/definition.js'
+import type { QueryEvent } from '../../src/engine/events.js'
+import { inlineRunner } from '../../src/engine/inline-runner.js'
+import type { Ending } from '../../src/engine/runner.js'
+import type { Step } from '../../src/engine/steps.js'
+import { partRecords } from '../../src/queries/order-parts.js'
+import type { Row } from '../../src/store/values.js'
+import { rowsOf } from '../../src/store/values.js'
+import { Store } from '../../src/store/store.js'
+import { openEmbeddedProducer } from '../../src/topic/embedded-producer.js'
+import { openEmbeddedTopic } from '../../src/topic/embedded-topic.js'
+
+export interface RunChoices {
+  readonly idempotent?: boolean
+  readonly appId?: string
+  readonly sourceOptions?: readonly string[]
+  readonly acceptGap?: boolean
+  readonly killAt?: Step | { readonly step: Step; readonly occurrence: number }
+}
+
+export interface Story {
+  readonly folder: string
+  path(...parts: string[]): string
+  /** Sends parts of the nine events. */
+  produce(...parts: number[]): Promise<void>
+  /** Runs a query until it is caught up or dead; throws what it failed with. */
+  run(definition: QueryDefinition, choices?: RunChoices): Promise<{ readonly ending: Ending; readonly events: readonly QueryEvent[] }>
+  /** The rows of a table now, as objects. */
+  rows(table: string): Promise<Row[]>
+  /** Does something with the store, opened for it. */
+  store<T>(use: (store: Store) => T | Promise<T>): Promise<T>
+  /** Names in a folder of the workspace, sorted; empty when it is not there. */
+  list(...parts: string[]): string[]
+  remove(): void
+}
+
+/** A new, empty workspace. */
+export function newStory(): Story {
+  const folder = mkdtempSync(join(tmpdir(), 'streamtop-'))
+  const fx = realEffects
+  const runner = inlineRunner(openEmbeddedTopic, fx)
+  const story: Story = {
+    folder,
+    path: (...parts) => join(folder, ...parts),
+    async produce(...parts) {
+      const producer = openEmbeddedProducer(folder, 'orders', {}, fx)
+      for (const part of parts) await producer.send(partRecords(part))
+      await producer.close()
+    },
+    async run(definition, choices = {}) {
+      const events: QueryEvent[] = []
+      const { killAt } = choices
+      const running = runner.start({
+        workspace: folder,
+        definition,
+        options: { sourceOptions: choices.sourceOptions ?? [], appId: choices.appId ?? null, intervalMs: null, acceptGap: choices.acceptGap ?? false },
+        idempotent: choices.idempotent ?? null,
+        armed: killAt === undefined ? null : typeof killAt === 'string' ? { step: killAt, occurrence: 1 } : killAt,
+        dwellMs: 0,
+        hasUpstream: false,
+        listen: (event) => events.push(event),
+      })
+      const ending = await running.ending
+      if (ending.kind === 'failed') throw ending.error
+      return { ending, events }
+    },
+    rows: (table) =>
+      story.store(async (store) => {
+        const snapshot = store.snapshot(table)
+        return snapshot ? [...rowsOf(await store.read(table, snapshot.schema, snapshot.files))] : []
+      }),
+    async store(use) {
+      const store = Store.open(folder, fx)
+      try {
+        return await use(store)
+      } finally {
+        store.close()
+      }
+    },
+    list: (...parts) => fx.files.list(join(folder, ...parts)).sort(),
+    remove: () => rmSync(folder, { recursive: true, force: true }),
+  }
+  return story
+}

@@ -1,0 +1,12 @@
+import { defineConfig } from 'vitest/config'
+
+/** Unit tests import from src; integration tests start dist/cli.js, which `npm test` builds first. */
+export default defineConfig({
+  test: {
+    include: ['test/**/*.test.ts'],
+    // Processes and not threads: a test may open native databases and kill children.
+    pool: 'forks',
+    testTimeout: 30_000,
+    hookTimeout: 60_000,
+  },
+})
