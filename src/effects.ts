@@ -153,7 +153,8 @@ function realFiles(): Files {
         throw error
       }
       fs.closeSync(file)
-      if (!fs.existsSync(path)) fs.rmSync(join(folder, `.${basename(path)}.crc`), { force: true })
+      const checksum = join(folder, `.${basename(path)}.crc`)
+      if (fs.existsSync(checksum) && !fs.existsSync(path)) fs.unlinkSync(checksum)
       let created: Created = 'created'
       try {
         fs.linkSync(temporary, path)

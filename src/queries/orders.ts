@@ -18,7 +18,7 @@ export const orders = query(
     }
     await batch.merge('orders', newest, {
       on: 'order_id',
-      whenMatched: { when: newer('event_time'), then: 'update' },
+      whenMatched: { when: newer('event_time'), act: 'update' },
       whenNotMatched: 'insert',
     })
   }),

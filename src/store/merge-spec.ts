@@ -19,12 +19,12 @@ export type MatchedClause =
   | MatchedAction
   | {
       readonly when?: MatchedCondition
-      readonly then: MatchedAction
+      readonly act: MatchedAction
       /** The condition in words, for the table's history. */
       readonly text?: string
     }
 
-export type NotMatchedClause = 'insert' | { readonly when?: (source: Row) => boolean; readonly then: 'insert'; readonly text?: string }
+export type NotMatchedClause = 'insert' | { readonly when?: (source: Row) => boolean; readonly act: 'insert'; readonly text?: string }
 
 export type MatchedCondition = Newer | ((source: Row, target: Row) => boolean)
 
@@ -72,10 +72,10 @@ function listOf<T>(clauses: T | readonly T[] | undefined): readonly T[] {
 }
 
 function clauseOf<Action extends string, Condition>(
-  clause: Action | { readonly when?: Condition; readonly then: Action; readonly text?: string },
+  clause: Action | { readonly when?: Condition; readonly act: Action; readonly text?: string },
 ): Clause<Action, Condition> {
   if (typeof clause === 'string') return { action: clause, when: null, text: null }
-  return { action: clause.then, when: clause.when ?? null, text: clause.text ?? null }
+  return { action: clause.act, when: clause.when ?? null, text: clause.text ?? null }
 }
 
 function requireConditions(clauses: readonly Clause<unknown, unknown>[], name: string, condition: string): void {

@@ -1,6 +1,5 @@
 /** Every step × every way of writing: killed there, looked at, started again. What must be on disk, and what must come out. */
 import { afterEach, describe, expect, test } from 'vitest'
-import { foreachBatch, query, table } from '../../src/engine/definition.js'
 import { STEPS, type Step } from '../../src/engine/steps.js'
 import { bronzeOrders } from '../../src/queries/bronze-orders.js'
 import { eventsCopy } from '../../src/queries/events-copy.js'

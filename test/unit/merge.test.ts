@@ -1,4 +1,3 @@
-// biome-ignore-all lint/suspicious/noThenProperty: `then` is the clause's word, and a text cannot be called
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Columns } from '../../src/store/columns.js'
@@ -12,7 +11,7 @@ import { defineSchema } from '../../src/store/schema.js'
 import { rowsOf } from '../../src/store/values.js'
 
 const schema = defineSchema({ id: 'int', name: 'string', amount: 'decimal(10,2)', at: 'timestamp' })
-const upsert: MergeSpec = { on: 'id', whenMatched: { when: newer('at'), then: 'update' }, whenNotMatched: 'insert' }
+const upsert: MergeSpec = { on: 'id', whenMatched: { when: newer('at'), act: 'update' }, whenNotMatched: 'insert' }
 
 type Short = readonly [id: number | null, name: string | null, amount?: number | null, at?: number | null]
 
@@ -100,11 +99,11 @@ describe('a MERGE', () => {
     const spec: MergeSpec = {
       on: 'id',
       whenMatched: [
-        { when: (s) => s['name'] === 'gone', then: 'delete' },
-        { when: (s, t) => (s['at'] ?? 0) > (t['at'] ?? 0), then: 'update' },
-        { when: (s) => (s['name'] === 'unknown' ? (null as unknown as boolean) : false), then: 'delete' },
+        { when: (s) => s['name'] === 'gone', act: 'delete' },
+        { when: (s, t) => (s['at'] ?? 0) > (t['at'] ?? 0), act: 'update' },
+        { when: (s) => (s['name'] === 'unknown' ? (null as unknown as boolean) : false), act: 'delete' },
       ],
-      whenNotMatched: { when: (s) => s['name'] !== 'not me', then: 'insert' },
+      whenNotMatched: { when: (s) => s['name'] !== 'not me', act: 'insert' },
     }
     const plan = merge(
       files,
@@ -166,7 +165,7 @@ describe('a MERGE', () => {
       [-0, 'b', Number.POSITIVE_INFINITY],
     ] as const
     const updated = (column: string) => {
-      const spec: MergeSpec = { on: 'd', whenMatched: { when: newer(column), then: 'update' }, whenNotMatched: 'insert' }
+      const spec: MergeSpec = { on: 'd', whenMatched: { when: newer(column), act: 'update' }, whenNotMatched: 'insert' }
       const plan = planMerge({ target: [{ file: 'a', columns: columns(target) }], source: columns(source), spec, schema: keyed })
       expect(plan.counts.inserted).toBe(0)
       return plan.kind === 'changed' ? plan.rewritten.flatMap((file) => [...rowsOf(file.columns)].map(({ s }) => s)) : []
@@ -188,7 +187,7 @@ describe('a MERGE', () => {
     ] as const
     expect(merge(files, source, { on: 'id', whenMatched: 'delete' }).counts.deleted).toBe(1)
     expect(merge(files, source, { on: 'id', whenNotMatched: 'insert' }).kind).toBe('unchanged')
-    expect(() => merge(files, source, { on: 'id', whenMatched: { when: () => true, then: 'delete' } })).toThrow('several rows')
+    expect(() => merge(files, source, { on: 'id', whenMatched: { when: () => true, act: 'delete' } })).toThrow('several rows')
   })
 
   test('finds columns in any case and order, and leaves out what the table does not have', () => {
@@ -197,7 +196,7 @@ describe('a MERGE', () => {
     const plan = planMerge({
       target: [{ file: 'a', columns: columnsOf([[1, 'one']]) }],
       source,
-      spec: { on: 'ID', whenMatched: { when: (s) => s['extra'] === 'e', then: 'update' } },
+      spec: { on: 'ID', whenMatched: { when: (s) => s['extra'] === 'e', act: 'update' } },
       schema,
     })
     expect(shownPlan(plan)).toEqual({ rewritten: { a: ['1 n 1.00 7'] }, inserted: [] })
@@ -214,7 +213,7 @@ describe('a MERGE', () => {
     const source = columnsFromRows(defineSchema({ id: 'bigint', at: 'date' }), [{ id: 1n, at: '2026-10-01' }])
     expect(errorOf(() => planMerge({ target: [], source, spec: { on: 'id', whenMatched: 'delete' }, schema }))).toMatchObject({ code: 'schema-mismatch' })
     const dated = columnsFromRows(defineSchema({ id: 'int', at: 'date' }), [])
-    const spec: MergeSpec = { on: 'id', whenMatched: { when: newer('at'), then: 'delete' } }
+    const spec: MergeSpec = { on: 'id', whenMatched: { when: newer('at'), act: 'delete' } }
     expect(errorOf(() => planMerge({ target: [], source: dated, spec, schema })).message).toContain('at is date on one side and timestamp on the other')
   })
 
@@ -225,7 +224,7 @@ describe('a MERGE', () => {
         when: () => {
           throw new RangeError('mine')
         },
-        then: 'update',
+        act: 'update',
       },
     }
     expect(() => merge(files, [[1, 'x']], failing)).toThrow(new RangeError('mine'))
@@ -237,7 +236,7 @@ describe('a MERGE', () => {
       code: 'usage',
       condition: 'DELTA_NON_LAST_MATCHED_CLAUSE_OMIT_CONDITION',
     })
-    const async = { on: 'id', whenMatched: { when: (async () => true) as unknown as () => boolean, then: 'update' } } as const
+    const async = { on: 'id', whenMatched: { when: (async () => true) as unknown as () => boolean, act: 'update' } } as const
     expect(errorOf(() => merge(files, [[1, 'x']], async))).toMatchObject({ code: 'usage' })
     expect(errorOf(() => merge(files, [], { on: 'nothing', whenMatched: 'delete' }))).toMatchObject({ code: 'schema-mismatch' })
   })
@@ -249,7 +248,7 @@ describe('a MERGE', () => {
       notMatchedPredicates: '[{"actionType":"insert"}]',
       notMatchedBySourcePredicates: '[]',
     })
-    expect(mergeOperation({ on: ['id', 'name'], whenMatched: { when: () => true, then: 'delete', text: '(s.gone)' } }, schema)).toMatchObject({
+    expect(mergeOperation({ on: ['id', 'name'], whenMatched: { when: () => true, act: 'delete', text: '(s.gone)' } }, schema)).toMatchObject({
       predicate: '["((t.id = s.id) AND (t.name = s.name))"]',
       matchedPredicates: '[{"predicate":"(s.gone)","actionType":"delete"}]',
       notMatchedPredicates: '[]',
@@ -294,10 +293,10 @@ const specs: ModelSpec[] = [
   {
     spec: {
       on: ['id'],
-      whenMatched: [{ when: newer('at'), then: 'delete' }, { when: (s, t) => s['name'] === t['name'], then: 'update' }, 'delete'],
+      whenMatched: [{ when: newer('at'), act: 'delete' }, { when: (s, t) => s['name'] === t['name'], act: 'update' }, 'delete'],
       whenNotMatched: [
-        { when: (s) => s['id'] === null, then: 'insert' },
-        { when: (s) => s['name'] === 'a', then: 'insert' },
+        { when: (s) => s['id'] === null, act: 'insert' },
+        { when: (s) => s['name'] === 'a', act: 'insert' },
       ],
     },
     keys: [0],
