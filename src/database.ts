@@ -30,16 +30,33 @@ export function openDatabase(path: string, options: OpenOptions = {}): Database 
   if (!options.readonly) {
     database.pragma(`journal_mode = ${options.journal ?? 'wal'}`)
     database.pragma('synchronous = FULL')
-    // A checkpoint of the WAL inside a commit would make that one commit slow; idle moments do it instead (`checkpointWal`).
+    // A checkpoint of the WAL inside a commit would make that one commit slow; idle moments do it instead (`checkpointWhenGrown`).
     if (options.journal !== 'delete') database.pragma('wal_autocheckpoint = 0')
   }
   return database
 }
 
-/** Moves the WAL into the database file; called outside of commits. Readers that are in the way are left alone. */
-export function checkpointWal(database: Database): void {
-  database.pragma('wal_checkpoint(PASSIVE)')
+/** Opens the bytes of a database file as a database in memory that nobody else sees; the file is not touched. */
+export function openDatabaseImage(bytes: Buffer): Database {
+  const Sqlite = loadBinding()
+  const database: Database = new Sqlite(bytes, { readonly: true })
+  checkVersion(database)
+  database.pragma('trusted_schema = OFF')
+  return database
 }
+
+/**
+ * Moves the WAL into the database file once it has grown to some megabytes; called between commits, never inside one. Asking
+ * costs microseconds; readers that are in the way are left alone, and what they hold back is moved next time.
+ */
+export function checkpointWhenGrown(database: Database): void {
+  // NOOP (SQLite 3.51) only counts the frames in the WAL, over all processes that write it.
+  const [wal] = database.pragma('wal_checkpoint(NOOP)') as [{ readonly log: number; readonly checkpointed: number }]
+  if (wal.log - wal.checkpointed >= WAL_FRAMES_MAX) database.pragma('wal_checkpoint(PASSIVE)')
+}
+
+/** Pages of 4 KiB. */
+const WAL_FRAMES_MAX = 1_000
 
 let binding: typeof import('better-sqlite3') | undefined
 

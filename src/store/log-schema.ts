@@ -5,6 +5,8 @@
  * when it was added at or before v and not removed at or before v. `ledger` has each attempt and what it wrote.
  */
 import { type Database, openDatabase } from '../database.js'
+import { openDatabaseToRead } from '../database-to-read.js'
+import type { Effects } from '../effects.js'
 import { StreamtopError } from '../errors.js'
 
 const FORMAT = 1
@@ -117,18 +119,34 @@ CREATE VIEW live AS
  * Opens `_log.db`, with its tables made when it is new.
  * @throws table-damaged when the file is not a log of streamtop's, or one of a newer format
  */
-export function openLogDatabase(path: string, options: { readonly readonly?: boolean } = {}): Database {
-  const database = openDatabase(path, options)
+export function openLogDatabase(path: string): Database {
+  return checked(path, openDatabase(path), (database) => {
+    if (readFormat(database) !== 0) return
+    database
+      .transaction(() => {
+        if (readFormat(database) !== 0) return
+        database.exec(SCHEMA)
+        database.pragma(`user_version = ${FORMAT}`)
+      })
+      .immediate()
+  })
+}
+
+/**
+ * Opens `_log.db` for a reader, who leaves no trace where it lies; null when it is not there, or its maker has not got to its tables.
+ * @throws table-damaged as `openLogDatabase`
+ */
+export function openLogToRead(path: string, fx: Effects): Database | null {
+  const found = openDatabaseToRead(path, fx)
+  const database = found && checked(path, found, () => undefined)
+  if (database === null || readFormat(database) !== 0) return database
+  database.close()
+  return null
+}
+
+function checked(path: string, database: Database, prepare: (database: Database) => void): Database {
   try {
-    if (readFormat(database) === 0 && !options.readonly) {
-      database
-        .transaction(() => {
-          if (readFormat(database) !== 0) return
-          database.exec(SCHEMA)
-          database.pragma(`user_version = ${FORMAT}`)
-        })
-        .immediate()
-    }
+    prepare(database)
     const format = readFormat(database)
     if (format > FORMAT) {
       throw new StreamtopError('table-damaged', `${path} was written by a newer streamtop (format ${format})`, { hint: 'update streamtop' })

@@ -5,11 +5,17 @@
  */
 import { join } from 'node:path'
 import { type Database, openDatabase, type Statement } from '../database.js'
+import { openDatabaseToRead } from '../database-to-read.js'
 import type { Effects } from '../effects.js'
 import type { Columns } from './columns.js'
+import { formatOffsets, type OffsetRanges, offsetRangesOf, parseOffsets } from './offset-ranges.js'
 import { HASH_SCHEME, hashRows } from './row-hash.js'
+import { findColumn } from './schema.js'
 
-const FORMAT = 1
+const FORMAT = 2
+
+/** The columns by which rows of a topic are told apart. */
+export const RECORD_COLUMNS = { partition: 'partition', offset: 'offset' } as const
 
 /** Where the cache of a tables folder lies. */
 export function countsPathOf(tablesFolder: string): string {
@@ -19,12 +25,14 @@ export function countsPathOf(tablesFolder: string): string {
 export class RowCounts {
   readonly #database: Database
   readonly #find: Statement
+  readonly #findOffsets: Statement
   readonly #put: Statement
 
   private constructor(database: Database) {
     this.#database = database
     this.#find = database.prepare('SELECT hashes FROM row_hashes WHERE path = ? AND scheme = ?').pluck()
-    this.#put = database.prepare('INSERT OR REPLACE INTO row_hashes (path, scheme, hashes) VALUES (?, ?, ?)')
+    this.#findOffsets = database.prepare('SELECT offsets FROM row_hashes WHERE path = ? AND scheme = ?').pluck()
+    this.#put = database.prepare('INSERT OR REPLACE INTO row_hashes (path, scheme, hashes, offsets) VALUES (?, ?, ?, ?)')
   }
 
   /** Opens the cache for writing; a damaged one is thrown away. */
@@ -40,11 +48,12 @@ export class RowCounts {
 
   /** Opens it for reading; null when there is none that can be read. */
   static openForReading(tablesFolder: string, fx: Effects): RowCounts | null {
-    const path = countsPathOf(tablesFolder)
-    if (!fx.files.exists(path)) return null
+    let database: Database | null = null
     try {
-      return new RowCounts(openDatabase(path, { readonly: true }))
+      database = openDatabaseToRead(countsPathOf(tablesFolder), fx)
+      return database?.pragma('user_version', { simple: true }) === FORMAT ? new RowCounts(database) : null
     } catch {
+      database?.close()
       return null
     }
   }
@@ -52,9 +61,18 @@ export class RowCounts {
   static #openAt(path: string): RowCounts {
     const database = openDatabase(path)
     database.pragma('synchronous = OFF')
-    if (database.pragma('user_version', { simple: true }) !== FORMAT) {
-      database.exec('CREATE TABLE IF NOT EXISTS row_hashes (path TEXT NOT NULL, scheme INTEGER NOT NULL, hashes BLOB NOT NULL, PRIMARY KEY (path, scheme))')
-      database.pragma(`user_version = ${FORMAT}`)
+    const formatOf = () => database.pragma('user_version', { simple: true })
+    if (formatOf() !== FORMAT) {
+      database
+        .transaction(() => {
+          if (formatOf() === FORMAT) return
+          database.exec('DROP TABLE IF EXISTS row_hashes')
+          database.exec(
+            'CREATE TABLE row_hashes (path TEXT NOT NULL, scheme INTEGER NOT NULL, hashes BLOB NOT NULL, offsets TEXT, PRIMARY KEY (path, scheme))',
+          )
+          database.pragma(`user_version = ${FORMAT}`)
+        })
+        .immediate()
     }
     return new RowCounts(database)
   }
@@ -67,12 +85,18 @@ export class RowCounts {
     return new Uint32Array(copy.buffer, 0, copy.byteLength >> 2)
   }
 
+  /** Which records of a topic the rows of a data file are; null when that is not kept, or the table has no such columns. */
+  findOffsets(table: string, path: string): OffsetRanges | null {
+    const text = this.#findOffsets.get(`${table}/${path}`, HASH_SCHEME) as string | null | undefined
+    return text ? parseOffsets(text) : null
+  }
+
   /** Keeps the hashes of new files. */
   put(files: readonly { readonly table: string; readonly path: string; readonly columns: Columns }[]): void {
     const put = this.#database.transaction(() => {
       for (const { table, path, columns } of files) {
         const hashes = hashRows(columns)
-        this.#put.run(`${table}/${path}`, HASH_SCHEME, Buffer.from(hashes.buffer, hashes.byteOffset, hashes.byteLength))
+        this.#put.run(`${table}/${path}`, HASH_SCHEME, Buffer.from(hashes.buffer, hashes.byteOffset, hashes.byteLength), offsetsText(columns))
       }
     })
     put.immediate()
@@ -81,4 +105,16 @@ export class RowCounts {
   close(): void {
     this.#database.close()
   }
+}
+
+/** The records that rows are, for a table that says so. */
+export function recordsOf(columns: Columns): OffsetRanges | null {
+  const { schema } = columns
+  if (findColumn(schema, RECORD_COLUMNS.partition)?.type.kind !== 'integer' || findColumn(schema, RECORD_COLUMNS.offset)?.type.kind !== 'long') return null
+  return offsetRangesOf(columns, RECORD_COLUMNS)
+}
+
+function offsetsText(columns: Columns): string | null {
+  const records = recordsOf(columns)
+  return records && formatOffsets(records)
 }

@@ -52,6 +52,19 @@ export class RowMultiset {
     }
   }
 
+  /**
+   * Adds each row, unless `other` holds it: then `other` loses it once instead. Two sets that rows of two sides are added to in this
+   * way hold what each side has more of than the other.
+   */
+  addOrCancel(hashes: Uint32Array, other: RowMultiset): void {
+    const words = signed(hashes)
+    for (let at = 0; at < words.length; at += WORDS_PER_HASH) {
+      const slot = other.#slotOf(words, at)
+      if ((other.#counts[slot] as number) > 0) other.#removeOne(slot)
+      else this.#addCount(words, at, 1)
+    }
+  }
+
   /** How often the row is there whose hash is the `row`th in `hashes`. */
   countOf(hashes: Uint32Array, row = 0): number {
     return this.#counts[this.#slotOf(signed(hashes), row * WORDS_PER_HASH)] as number

@@ -3,11 +3,13 @@
  * transaction with the ledger row it fills, so both are there or neither is. No method waits for anything.
  */
 import type { Database, Statement } from '../database.js'
-import { checkpointWal } from '../database.js'
+import { checkpointWhenGrown } from '../database.js'
+import type { Effects } from '../effects.js'
 import { StreamtopError } from '../errors.js'
 import type { AddFile, DeletionVector, Metadata, Protocol, Txn, VersionActions } from './actions.js'
 import { Ledger, type WriteResult } from './ledger.js'
-import { openLogDatabase } from './log-schema.js'
+import { LedgerEvidence } from './ledger-evidence.js'
+import { openLogDatabase, openLogToRead } from './log-schema.js'
 import { firstVersionIsIncomplete } from './replay.js'
 import { Runs } from './runs.js'
 import { parseSchemaString, type Schema } from './schema.js'
@@ -38,17 +40,29 @@ export interface LoggedVersion {
 
 export class SqliteLog {
   readonly ledger: Ledger
+  readonly evidence: LedgerEvidence
   readonly runs: Runs
   readonly #database: Database
   readonly #statements: ReturnType<typeof prepareAll>
   /** Metadata is parsed once for each version that sets it. */
   readonly #shapes = new Map<string, Shape>()
 
-  constructor(path: string, options: { readonly readonly?: boolean } = {}) {
-    this.#database = openLogDatabase(path, options)
+  /** @param log the path of the log, made when it is not there; or one that is open */
+  constructor(log: string | Database) {
+    this.#database = typeof log === 'string' ? openLogDatabase(log) : log
     this.#statements = prepareAll(this.#database)
     this.ledger = new Ledger(this.#database)
+    this.evidence = new LedgerEvidence(this.#database)
     this.runs = new Runs(this.#database)
+  }
+
+  /**
+   * The log for a reader, who leaves no trace where it lies; null when there is none yet.
+   * @throws table-damaged when the file is not a log of streamtop's
+   */
+  static openToRead(path: string, fx: Effects): SqliteLog | null {
+    const database = openLogToRead(path, fx)
+    return database && new SqliteLog(database)
   }
 
   close(): void {
@@ -60,9 +74,9 @@ export class SqliteLog {
     return this.#database.transaction(body).immediate()
   }
 
-  /** Moves the WAL into the database; never inside a commit. */
+  /** Moves a grown WAL into the database; never inside a commit. */
   checkpoint(): void {
-    checkpointWal(this.#database)
+    checkpointWhenGrown(this.#database)
   }
 
   tables(): LoggedTable[] {
@@ -150,6 +164,23 @@ export class SqliteLog {
       if (written) this.ledger.fill({ ...written, tableName: name, tableId: table.tableId, version })
       return table
     })
+  }
+
+  /** Every path that some version added, whether it is live or not. */
+  everyPath(tableKey: number): string[] {
+    return this.#statements.everyPath.all(tableKey) as string[]
+  }
+
+  /** Files that versions up to this one removed, with the version that did. */
+  removedFiles(tableKey: number, version: number): { readonly file: AddFile; readonly removedVersion: number }[] {
+    const rows = this.#statements.removedFiles.all(tableKey, version) as (FileRow & { readonly removedVersion: number })[]
+    return rows.map((row) => ({ file: toAddFile(row), removedVersion: row.removedVersion }))
+  }
+
+  /** Whether every version has the same columns: then what is kept of one file's rows can be compared with another's. */
+  hasOneSchema(tableKey: number): boolean {
+    const texts = this.#statements.metadataTexts.all(tableKey) as string[]
+    return new Set(texts.map((text) => (JSON.parse(text) as Metadata).schemaString)).size <= 1
   }
 
   /** Marks the live table of that name as being dropped. */
@@ -278,6 +309,13 @@ function prepareAll(database: Database) {
        FROM files WHERE table_key = @tableKey AND added_version <= @version AND (removed_version IS NULL OR removed_version > @version)
        ORDER BY added_version, position`,
     ),
+    everyPath: prepare('SELECT DISTINCT path FROM files WHERE table_key = ?').pluck(),
+    removedFiles: prepare(
+      `SELECT path, size, modified_ms AS modifiedMs, data_change AS dataChange, partition_values AS partitionValues, statistics,
+         deletion_vector AS deletionVector, removed_version AS removedVersion
+       FROM files WHERE table_key = ? AND removed_version <= ? ORDER BY removed_version`,
+    ),
+    metadataTexts: prepare('SELECT metadata FROM shapes WHERE table_key = ? AND metadata IS NOT NULL').pluck(),
     addFile: prepare(
       `INSERT INTO files (table_key, path, vector_id, added_version, position, size, modified_ms, data_change, partition_values, statistics, deletion_vector)
        VALUES (@tableKey, @path, @vectorId, @version, @position, @size, @modifiedMs, @dataChange, @partitionValues, @statistics, @deletionVector)`,

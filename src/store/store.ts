@@ -25,9 +25,6 @@ import { type LoggedTable, SqliteLog } from './sqlite-log.js'
 import type { Snapshot, TableLog } from './table-log.js'
 import { logPathOf, tablesFolderOf } from './workspace-paths.js'
 
-/** The WAL is moved into the log when it has grown past this, between batches. */
-const WAL_BYTES_MAX = 4 * 1024 * 1024
-
 export class Store implements TableLog, CommitContext {
   readonly tablesFolder: string
   readonly log: SqliteLog
@@ -38,14 +35,12 @@ export class Store implements TableLog, CommitContext {
   #toCount: { readonly table: string; readonly path: string; readonly columns: Columns }[] = []
   #counts: RowCounts | null = null
 
-  readonly #walPath: string
 
   private constructor(workspace: string, fx: Effects) {
     this.tablesFolder = tablesFolderOf(workspace)
     this.fx = fx
     fx.files.makeFolder(this.tablesFolder)
     this.log = new SqliteLog(logPathOf(workspace))
-    this.#walPath = `${logPathOf(workspace)}-wal`
   }
 
   /** Opens the tables of a workspace, ends drops that were begun, and adopts what others wrote. */
@@ -85,7 +80,7 @@ export class Store implements TableLog, CommitContext {
       this.#counts.put(this.#toCount)
       this.#toCount = []
     }
-    if ((this.fx.files.status(this.#walPath)?.size ?? 0) > WAL_BYTES_MAX) this.log.checkpoint()
+    this.log.checkpoint()
   }
 
   tableNames(): string[] {

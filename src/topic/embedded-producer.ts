@@ -2,12 +2,13 @@
  * The embedded topic, to write. One call of `send` is one SQLite transaction: its records are there all or not at all, in
  * order and without a hole, whoever else is sending, and they are on disk when it resolves.
  */
+import { checkpointWhenGrown } from '../database.js'
 import type { Effects } from '../effects.js'
 import { StreamtopError } from '../errors.js'
 import { checkName } from '../names.js'
 import { partitionOfKey } from './partitioner.js'
 import type { OutgoingRecord, PartitionOffsets, TopicProducer } from './topic.js'
-import { explained, openTopicsToWrite, partitionReader, type TopicRow, topicRow, topicsPath, WalKeeper } from './topic-database.js'
+import { explained, openTopicsToWrite, partitionReader, type TopicRow, topicRow, topicsPath } from './topic-database.js'
 
 export interface EmbeddedProducer extends TopicProducer {
   readonly partitions: number
@@ -56,7 +57,6 @@ export function openEmbeddedProducer(workspace: string, name: string, options: P
   const writeGenerator = database.prepare('UPDATE topics SET generator = ? WHERE number = ?')
   const insert = database.prepare('INSERT INTO records VALUES (?, ?, ?, ?, ?, ?)')
   const moveEnd = database.prepare('UPDATE partitions SET end_offset = ?, largest_bytes = max(largest_bytes, ?) WHERE topic = ? AND partition = ?')
-  const wal = new WalKeeper(database, workspace, fx)
 
   // BEGIN IMMEDIATE: the write lock is held before anything is read, so the ends and the generator's state are the newest.
   const append = database.transaction((next: () => readonly OutgoingRecord[]) => insertAll(next()))
@@ -72,12 +72,11 @@ export function openEmbeddedProducer(workspace: string, name: string, options: P
     return { number, name, topicId, partitions: count }
   }
 
-  function insertAll(records: readonly OutgoingRecord[]): Appended {
+  function insertAll(records: readonly OutgoingRecord[]): PartitionOffsets {
     const ends = readPartitions().map((row) => row.endOffset)
     const largest = new Map<number, number>()
     const timestampMs = fx.nowMs()
     let recordCount = ends.reduce((sum, end) => sum + end, 0n)
-    let bytes = 0
     for (const record of records) {
       const partition = partitionOf(record, partitions, recordCount++)
       const end = ends[partition]
@@ -93,7 +92,6 @@ export function openEmbeddedProducer(workspace: string, name: string, options: P
       insert.run(topic.number, partition, end, timestampMs, record.key, record.value)
       ends[partition] = end + 1n
       largest.set(partition, Math.max(largest.get(partition) ?? 0, size))
-      bytes += size
     }
     const written = new Map<number, bigint>()
     for (const [partition, largestBytes] of largest) {
@@ -101,13 +99,13 @@ export function openEmbeddedProducer(workspace: string, name: string, options: P
       moveEnd.run(end, largestBytes, topic.number, partition)
       written.set(partition, end)
     }
-    return { ends: written, bytes }
+    return written
   }
 
   function send(next: () => readonly OutgoingRecord[]): PartitionOffsets {
     return explained(path, () => {
-      const { ends, bytes } = append.immediate(next)
-      wal.committed(bytes)
+      const ends = append.immediate(next)
+      checkpointWhenGrown(database)
       return ends
     })
   }
@@ -126,11 +124,6 @@ export function openEmbeddedProducer(workspace: string, name: string, options: P
       database.close()
     },
   }
-}
-
-interface Appended {
-  readonly ends: PartitionOffsets
-  readonly bytes: number
 }
 
 const LARGEST_RECORD_BYTES = 64 * 1024 * 1024

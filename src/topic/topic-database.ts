@@ -5,7 +5,7 @@
  * is (topic, partition, offset), and a range of records is one walk along the primary key.
  */
 import { join } from 'node:path'
-import { checkpointWal, type Database, openDatabase } from '../database.js'
+import { type Database, openDatabase } from '../database.js'
 import type { Effects } from '../effects.js'
 import { StreamtopError } from '../errors.js'
 
@@ -92,28 +92,6 @@ export function partitionReader(database: Database, topicNumber: number): () => 
     }))
 }
 
-/** Counts what is written, and moves the WAL into the database when that is enough: called between transactions. */
-export class WalKeeper {
-  private writtenBytes: number
-
-  constructor(
-    private readonly database: Database,
-    workspace: string,
-    fx: Effects,
-  ) {
-    // What a writer that was killed left in the WAL counts too.
-    this.writtenBytes = fx.files.status(`${topicsPath(workspace)}-wal`)?.size ?? 0
-  }
-
-  /** To be called after a commit of that many bytes of records. */
-  committed(recordBytes: number): void {
-    this.writtenBytes += recordBytes + PAGES_OF_A_COMMIT_BYTES
-    if (this.writtenBytes < WAL_LIMIT_BYTES) return
-    checkpointWal(this.database)
-    this.writtenBytes = 0
-  }
-}
-
 /** Runs work on the database and turns SQLite's errors into sentences. */
 export function explained<T>(path: string, work: () => T): T {
   try {
@@ -167,10 +145,6 @@ CREATE TABLE records (
   PRIMARY KEY (topic, partition, "offset")
 ) STRICT, WITHOUT ROWID;
 `
-
-const WAL_LIMIT_BYTES = 4 * 1024 * 1024
-/** A commit writes whole pages: at least a leaf of each table, often a second one. */
-const PAGES_OF_A_COMMIT_BYTES = 4 * 4096
 
 function formatOf(database: Database, path: string): number {
   const format = database.pragma('user_version', { simple: true }) as number

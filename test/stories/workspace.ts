@@ -1,7 +1,8 @@
 /** A workspace in a temporary folder, driven through the library as the command line drives it, with the inline runner. */
-import { mkdtempSync, rmSync } from 'node:fs'
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { afterEach } from 'vitest'
 import { realEffects } from '../../src/effects.js'
 import type { QueryDefinition } from '../../src/engine/definition.js'
 import type { QueryEvent } from '../../src/engine/events.js'
@@ -36,12 +37,28 @@ export interface Story {
   store<T>(use: (store: Store) => T | Promise<T>): Promise<T>
   /** Names in a folder of the workspace, sorted; empty when it is not there. */
   list(...parts: string[]): string[]
+  /** Every file below a folder of the workspace with its content, by its path from there. */
+  files(...parts: string[]): Record<string, string>
   remove(): void
 }
 
-/** A new, empty workspace. */
-export function newStory(): Story {
+/** Gives stories that are removed when the test that began them ends. Called once in a file. */
+export function temporaryStories(): (from?: Story) => Story {
+  const begun: Story[] = []
+  afterEach(() => {
+    for (const story of begun.splice(0)) story.remove()
+  })
+  return (from) => {
+    const story = newStory(from)
+    begun.push(story)
+    return story
+  }
+}
+
+/** A new workspace: an empty one, or a copy of another story's. */
+export function newStory(from?: Story): Story {
   const folder = mkdtempSync(join(tmpdir(), 'streamtop-'))
+  if (from) cpSync(from.folder, folder, { recursive: true })
   const fx = realEffects
   const runner = inlineRunner(openEmbeddedTopic, fx)
   const story: Story = {
@@ -83,6 +100,12 @@ export function newStory(): Story {
       }
     },
     list: (...parts) => fx.files.list(join(folder, ...parts)).sort(),
+    files(...parts) {
+      const root = join(folder, ...parts)
+      const entries = readdirSync(root, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
+      const paths = entries.map((entry) => join(entry.parentPath, entry.name)).sort()
+      return Object.fromEntries(paths.map((path) => [path.slice(root.length + 1), readFileSync(path, 'latin1')]))
+    },
     remove: () => rmSync(folder, { recursive: true, force: true }),
   }
   return story
