@@ -26,7 +26,10 @@ export const SPARK_CONF: CheckpointConf = {
   'spark.sql.optimizer.pruneFiltersCanPruneStreamingSubplan': 'false',
 }
 
-/** What the next batch's file says: the same again. A file of old without any gets Spark's defaults, for Spark cannot run a pending batch without them. */
+/**
+ * What the next batch's file says: the same again. After a file without any it gets Spark's defaults: streamtop's stateless queries can go on
+ * without, but Spark cannot run a pending batch that has none.
+ */
 export function nextConf(conf: CheckpointConf): CheckpointConf {
   return Object.keys(conf).length === 0 ? SPARK_CONF : conf
 }

@@ -50,7 +50,8 @@ async function live(task: ChildTask): Promise<void> {
   } catch (error) {
     await tellAll({ kind: 'failed', error: errorJson(error) })
   }
-  process.disconnect?.()
+  // What is still open (a user's timer, a socket) must not keep a query alive that has ended.
+  process.exit(0)
 }
 
 /** A real SIGKILL of itself, once the parent has been told. */

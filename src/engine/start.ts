@@ -110,7 +110,6 @@ export function planAnyStart(found: FoundCheckpoint, options: { readonly acceptG
   if (committed < newest - 1 && !options.acceptGap) throw gap(found, newest, committed, passedOver)
   const endOffset = end.sources[0] ?? null
   if (endOffset === null) throw damagedFile(offsetsPath(found.folder, newest), `has no offset for the source: where batch ${newest} ends is not known`)
-  if (Object.keys(end.conf).length === 0) throw withoutConf(found, newest)
   const startOffset = before?.sources[0] ?? null
   const { timestampMs, watermarkMs, conf } = end
   return { plan: { kind: 'run-again', batchId: newest, queryId, startOffset, endOffset, timestampMs, watermarkMs, conf, passedOver }, file: end }
@@ -166,12 +165,6 @@ function gap(found: FoundCheckpoint, newest: number, committed: number, passedOv
       hint: `look for ${describe(lost)} in the table ("streamtop history"); when they are there, --accept-gap takes them as done and runs batch ${newest} again, as Spark does unasked; otherwise their rows would be lost`,
     },
   )
-}
-
-function withoutConf(found: FoundCheckpoint, newest: number): StreamtopError {
-  return damagedFile(offsetsPath(found.folder, newest), `has no conf, and batch ${newest} is not committed: Spark always writes one, so the file was changed`, {
-    safe: `or copy the "conf" of ${newest === 0 ? 'another checkpoint' : `offsets/${newest - 1}`} into it`,
-  })
 }
 
 function severalSources(found: FoundCheckpoint, file: OffsetsFile): StreamtopError {

@@ -90,7 +90,9 @@ function prepareAll(database: Database) {
              FROM ledger WHERE query_id = @queryId GROUP BY batch_id, attempt)`,
     ),
     writersOf: database.prepare(
-      `SELECT query_id AS queryId, count(*) AS writes, sum(rows) AS rows, min(version) AS firstVersion, max(batch_id) AS newestBatchId, range_end AS rangeEnd
+      `SELECT query_id AS queryId, count(*) AS writes, sum(rows) AS rows, min(version) AS firstVersion, max(batch_id) AS newestBatchId,
+         (SELECT newest.range_end FROM ledger AS newest WHERE newest.query_id = ledger.query_id AND newest.table_id = ledger.table_id
+            AND newest.outcome = 'committed' ORDER BY newest.batch_id DESC LIMIT 1) AS rangeEnd
        FROM ledger WHERE query = ? AND table_id = ? AND outcome = 'committed' GROUP BY query_id ORDER BY min(version)`,
     ),
     queriesOf: database.prepare("SELECT DISTINCT query FROM ledger WHERE table_id = ? AND outcome = 'committed' ORDER BY query").pluck(),

@@ -81,7 +81,10 @@ describe('refused, with the name of the file', () => {
       const story = begin(from)
       damage(story, file, how)
       const error = await outcome(story)
-      expect(error, `${file} cut at ${how}`).toMatchObject({ code: 'checkpoint-damaged', message: expect.stringContaining(story.path('checkpoints', 'events_copy', file)) })
+      expect(error, `${file} cut at ${how}`).toMatchObject({
+        code: 'checkpoint-damaged',
+        message: expect.stringContaining(story.path('checkpoints', 'events_copy', file)),
+      })
     }
   })
 
@@ -99,7 +102,10 @@ describe('refused, with the name of the file', () => {
   test('the newest offsets gone under their commit', async () => {
     const story = begin(committed)
     damage(story, 'offsets/2', 'gone')
-    expect(await outcome(story)).toMatchObject({ code: 'checkpoint-damaged', message: expect.stringMatching(/commits\/2 commits batch 2.*offsets end at batch 1/) })
+    expect(await outcome(story)).toMatchObject({
+      code: 'checkpoint-damaged',
+      message: expect.stringMatching(/commits\/2 commits batch 2.*offsets end at batch 1/),
+    })
   })
 
   test.each([
@@ -155,7 +161,11 @@ describe('--accept-gap', () => {
   test('a gap of commits below the newest batch is refused, and taken as done when asked', async () => {
     const story = begin(pending)
     damage(story, 'commits/1', 'gone')
-    expect(await outcome(story)).toMatchObject({ code: 'checkpoint-gap', message: expect.stringContaining('batch 1'), hint: expect.stringContaining('--accept-gap') })
+    expect(await outcome(story)).toMatchObject({
+      code: 'checkpoint-gap',
+      message: expect.stringContaining('batch 1'),
+      hint: expect.stringContaining('--accept-gap'),
+    })
 
     const { events } = await story.run(eventsCopy, { idempotent: true, acceptGap: true })
 

@@ -84,7 +84,7 @@ describe('a source that does not only grow', () => {
     expect(events).toContainEqual(expect.objectContaining({ kind: 'note', text: expect.stringContaining('version 2 of orders') }))
     expect(await story.rows('orders_copy')).toHaveLength(3)
 
-    // Nothing of part 3 is in the table yet, so this MERGE only inserts.
+    // A plain insert only adds.
     await addPart(3)
     await story.run(orders, { idempotent: false })
     expect(await batchRows(ordersCopy)).toEqual([2])
@@ -152,7 +152,10 @@ describe('the range fence', () => {
     rmSync(story.path('checkpoints', 'events_copy', 'commits', '1'))
     const before = story.files('tables', 'events_copy')
 
-    await expect(story.run(eventsCopy, { idempotent })).rejects.toMatchObject({ code: 'range-changed', message: expect.stringContaining('batch 1 of events_copy') })
+    await expect(story.run(eventsCopy, { idempotent })).rejects.toMatchObject({
+      code: 'range-changed',
+      message: expect.stringContaining('batch 1 of events_copy'),
+    })
     expect(story.files('tables', 'events_copy')).toEqual(before)
     expect(story.list('checkpoints', 'events_copy', 'commits')).toEqual(['0'])
   })

@@ -131,7 +131,6 @@ describe('files that cannot be read', () => {
     { file: 'offsets/1', content: `v9\n${meta}\n${line(1)}`, words: 'log version v9', ...V9 },
     { file: 'offsets/1', content: `v0\n${meta}\n${line(1)}`, words: 'does not begin with a version' },
     { file: 'offsets/1', content: `1\n${meta}\n${line(1)}`, words: 'does not begin with a version' },
-    { file: 'offsets/1', content: `v1\n{"batchTimestampMs":5}\n${line(1)}`, words: 'has no conf' },
     { file: 'offsets/0', content: '', words: 'is empty' },
     { file: 'offsets/0', content: null, words: 'is missing: batch 1 starts where batch 0 ended' },
     { file: 'commits/0', content: '', words: 'is empty' },
@@ -183,6 +182,12 @@ describe('files that cannot be read', () => {
     expect(start()).toMatchObject({ kind: 'run-again', batchId: 1, startOffset: line(0), endOffset: line(1) })
   })
 
+  it('no conf in a pending batch: a stateless query needs none', () => {
+    lay({ offsets: [0], commits: [] })
+    put('offsets/0', `v1\n{"batchTimestampMs":5}\n${line(0)}`)
+    expect(start()).toMatchObject({ kind: 'run-again', batchId: 0, conf: {} })
+  })
+
   it('no conf where the batch is committed: the next file gets Spark’s', () => {
     lay({ offsets: [0], commits: [0] })
     put('offsets/0', `v1\n{"batchTimestampMs":5}\n${line(0)}`)
@@ -227,7 +232,7 @@ describe('folders that real Spark left', () => {
     { name: 'offsets-cut', outcome: 'checkpoint-damaged DELTA_INVALID_SOURCE_OFFSET_FORMAT' },
     { name: 'offsets-version-only', outcome: 'checkpoint-damaged' },
     { name: 'offsets-from-the-future', outcome: 'checkpoint-damaged INVALID_LOG_VERSION.MAX_SUPPORTED_VERSION' },
-    { name: 'offsets-without-conf', outcome: 'checkpoint-damaged' },
+    { name: 'offsets-without-conf', outcome: 'again 2' },
     { name: 'offsets-log-deleted', outcome: 'checkpoint-damaged' },
     { name: 'commits-empty', outcome: 'checkpoint-damaged' },
     { name: 'commits-ahead', outcome: 'checkpoint-damaged CONCURRENT_STREAM_LOG_UPDATE' },

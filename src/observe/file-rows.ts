@@ -1,0 +1,70 @@
+/**
+ * What counting needs of a data file: the hashes of its rows, and which records of a topic they are. From `_counts.db` where that
+ * has it, else from the file itself, which is read once.
+ */
+import type { Effects } from '../effects.js'
+import type { AddFile } from '../store/actions.js'
+import type { OffsetRanges } from '../store/offset-ranges.js'
+import { RowCounts, recordsOf } from '../store/row-counts.js'
+import { hashRows } from '../store/row-hash.js'
+import { readFileRows } from './read-file-rows.js'
+import type { TableView } from './table-view.js'
+
+/** What was made of a file that had to be read. */
+interface ReadFile {
+  readonly hashes: Uint32Array
+  readonly records: OffsetRanges | null
+}
+
+export class FileRows {
+  readonly #fx: Effects
+  readonly #tablesFolder: string
+  #counts: RowCounts | null | undefined
+  readonly #read = new Map<string, ReadFile>()
+  #readBytes = 0
+
+  constructor(tablesFolder: string, fx: Effects) {
+    this.#tablesFolder = tablesFolder
+    this.#fx = fx
+  }
+
+  /** The hashes of a file's rows (`hashRows`), all columns of the view. */
+  async hashesOf(view: TableView, file: AddFile): Promise<Uint32Array> {
+    const kept = view.hasOneSchema ? this.#kept()?.find(view.snapshot.table, file.path) : null
+    return kept ?? (await this.#readFile(view, file)).hashes
+  }
+
+  /** Which records of a topic a file's rows are; null for a table without such columns. */
+  async recordsOf(view: TableView, file: AddFile): Promise<OffsetRanges | null> {
+    const kept = view.hasOneSchema ? this.#kept()?.findOffsets(view.snapshot.table, file.path) : null
+    return kept ?? (await this.#readFile(view, file)).records
+  }
+
+  /** Lets go of `_counts.db`; it is opened again when it is needed. What was read of files stays, within bounds. */
+  close(): void {
+    this.#counts?.close()
+    this.#counts = undefined
+    if (this.#readBytes <= READ_BYTES_MAX) return
+    this.#read.clear()
+    this.#readBytes = 0
+  }
+
+  #kept(): RowCounts | null {
+    if (this.#counts === undefined) this.#counts = RowCounts.openForReading(this.#tablesFolder, this.#fx)
+    return this.#counts
+  }
+
+  async #readFile(view: TableView, file: AddFile): Promise<ReadFile> {
+    const key = `${view.snapshot.metadata.schemaString}\n${view.snapshot.table}/${file.path}`
+    const known = this.#read.get(key)
+    if (known) return known
+    const rows = await readFileRows(view, file, this.#fx)
+    const read = { hashes: hashRows(rows), records: recordsOf(rows) }
+    this.#read.set(key, read)
+    this.#readBytes += read.hashes.byteLength
+    return read
+  }
+}
+
+/** What a file that is not in `_counts.db` came to is kept between looks up to this much: 4 million rows. */
+const READ_BYTES_MAX = 64 * 1024 * 1024

@@ -1,0 +1,267 @@
+/**
+ * The tables of a workspace for a reader: the SQLite log where there is one, the versions that it lacks laid over it in memory, and
+ * tables that it does not know replayed from their `_delta_log`. It shows what a writer would see after adoption, and writes
+ * nothing. A table that cannot be read is named with its error; the others do not suffer. Good for one look: it does not follow
+ * what happens later.
+ */
+import { join } from 'node:path'
+import type { Effects } from '../effects.js'
+import { StreamtopError } from '../errors.js'
+import type { AddFile, VersionActions } from '../store/actions.js'
+import { checkSameTable } from '../store/adopt.js'
+import { DELTA_LOG, isTableFolder, listVersions, readVersionText, versionPath } from '../store/delta-log.js'
+import { changesShape, fileKey, firstVersionIsIncomplete } from '../store/replay.js'
+import { parseSchemaString } from '../store/schema.js'
+import { type LoggedTable, type LoggedVersion, SqliteLog } from '../store/sqlite-log.js'
+import type { Snapshot, TableLog } from '../store/table-log.js'
+import { parseVersion } from '../store/version-text.js'
+import { logPathOf, tablesFolderOf } from '../store/workspace-paths.js'
+
+interface OverlaidVersion {
+  readonly version: number
+  readonly text: string
+  readonly actions: VersionActions
+}
+
+interface OverlaidTable {
+  readonly name: string
+  readonly logged: LoggedTable | null
+  /** The newest version of the SQLite log, -1 when it has none. */
+  readonly loggedVersion: number
+  readonly oldest: number
+  /** Versions behind that one, ascending, without a gap. */
+  readonly overlay: readonly OverlaidVersion[]
+  readonly snapshots: Map<number, Snapshot>
+}
+
+export class OverlaidLog implements TableLog {
+  readonly tablesFolder: string
+  /** Null when there is none, or when it cannot be read: then `damage` says why. */
+  readonly sqlite: SqliteLog | null
+  readonly damage: StreamtopError | null
+  readonly #fx: Effects
+  readonly #tables = new Map<string, OverlaidTable | StreamtopError | null>()
+
+  private constructor(workspace: string, fx: Effects) {
+    this.tablesFolder = tablesFolderOf(workspace)
+    this.#fx = fx
+    let sqlite: SqliteLog | null = null
+    let damage: StreamtopError | null = null
+    try {
+      sqlite = SqliteLog.openToRead(logPathOf(workspace), fx)
+    } catch (error) {
+      damage = asDamage(error, logPathOf(workspace))
+    }
+    this.sqlite = sqlite
+    this.damage = damage
+  }
+
+  static open(workspace: string, fx: Effects): OverlaidLog {
+    return new OverlaidLog(workspace, fx)
+  }
+
+  close(): void {
+    this.sqlite?.close()
+  }
+
+  /** Those that cannot be read too. */
+  tableNames(): string[] {
+    const names = new Set(this.sqlite?.tables().map((table) => table.name) ?? [])
+    for (const name of this.#fx.files.list(this.tablesFolder)) {
+      if (!name.startsWith('.') && !name.startsWith('_') && isTableFolder(join(this.tablesFolder, name), this.#fx)) names.add(name)
+    }
+    return [...names].filter((name) => this.#find(name) !== null).sort()
+  }
+
+  /** Why a table cannot be read; null when it can, or is not there. */
+  errorOf(name: string): StreamtopError | null {
+    const found = this.#find(name)
+    return found instanceof StreamtopError ? found : null
+  }
+
+  newestVersion(name: string): number | null {
+    const table = this.#table(name)
+    return table && newestOf(table)
+  }
+
+  oldestVersion(name: string): number | null {
+    return this.#table(name)?.oldest ?? null
+  }
+
+  snapshot(name: string, version?: number): Snapshot | null {
+    const table = this.#table(name)
+    if (table === null) return null
+    const at = version ?? newestOf(table)
+    const known = table.snapshots.get(at)
+    if (known) return known
+    if (at < table.oldest || at > newestOf(table)) {
+      throw new StreamtopError('unknown-table', `table ${name} has no version ${at}; it has ${table.oldest} to ${newestOf(table)}`, {
+        hint: `run "streamtop history ${name}" to see them`,
+        condition: 'DELTA_VERSION_NOT_FOUND',
+      })
+    }
+    const base = table.logged && table.loggedVersion >= 0 && this.sqlite ? this.sqlite.snapshot(table.logged, Math.min(at, table.loggedVersion)) : null
+    const snapshot = replay(base, table, at)
+    table.snapshots.set(at, snapshot)
+    return snapshot
+  }
+
+  changes(name: string, version: number): VersionActions {
+    const table = this.#table(name)
+    const overlaid = table?.overlay.find((one) => one.version === version)
+    if (overlaid) return overlaid.actions
+    if (table?.logged && this.sqlite) return this.sqlite.changes(table.logged, version)
+    throw new StreamtopError('table-damaged', `table ${name} has no version ${version}`)
+  }
+
+  /** Versions with their texts, newest first. */
+  history(name: string, newestCount: number): LoggedVersion[] {
+    const table = this.#table(name)
+    if (table === null) return []
+    const overlaid = table.overlay.slice(-newestCount).reverse().map(loggedVersionOf)
+    const rest = newestCount - overlaid.length
+    return rest > 0 && table.logged && this.sqlite ? [...overlaid, ...this.sqlite.versions(table.logged.tableKey, rest)] : overlaid
+  }
+
+  /** Whether a version's file is there and the SQLite log lacks it. */
+  isOverlaid(name: string, version: number): boolean {
+    const table = this.#table(name)
+    return table !== null && this.sqlite !== null && version > table.loggedVersion && version <= newestOf(table)
+  }
+
+  /** Every path that a version has named. */
+  everyPath(name: string): ReadonlySet<string> {
+    const table = this.#table(name)
+    const paths = new Set(table?.logged && this.sqlite ? this.sqlite.everyPath(table.logged.tableKey) : [])
+    for (const { actions } of table?.overlay ?? []) for (const { path } of [...actions.adds, ...actions.removes]) paths.add(path)
+    return paths
+  }
+
+  /** Whether all versions have the same columns. */
+  hasOneSchema(name: string): boolean {
+    const table = this.#table(name)
+    if (table === null) return true
+    if (table.logged && this.sqlite && !this.sqlite.hasOneSchema(table.logged.tableKey)) return false
+    if (!table.overlay.some(({ actions }) => actions.metadata)) return true
+    const newest = this.snapshot(name)?.metadata.schemaString
+    const first = this.snapshot(name, table.oldest)?.metadata.schemaString
+    return first === newest && table.overlay.every(({ actions }) => !actions.metadata || actions.metadata.schemaString === newest)
+  }
+
+  /** Files whose rows a version up to this one took out, or wrote again in other files. */
+  removedFiles(name: string, version: number): AddFile[] {
+    const table = this.#table(name)
+    if (table === null) return []
+    const removed: AddFile[] = []
+    if (table.logged && this.sqlite) {
+      for (const { file, removedVersion } of this.sqlite.removedFiles(table.logged.tableKey, Math.min(version, table.loggedVersion))) {
+        const remove = this.changes(name, removedVersion).removes.find((one) => fileKey(one) === fileKey(file))
+        if (remove?.dataChange !== false) removed.push(file)
+      }
+    }
+    for (const { version: at, actions } of table.overlay) {
+      if (at > version || at === 0) continue
+      const gone = new Set(actions.removes.filter((remove) => remove.dataChange).map(fileKey))
+      if (gone.size > 0 && at > table.oldest) removed.push(...(this.snapshot(name, at - 1)?.files.filter((file) => gone.has(fileKey(file))) ?? []))
+    }
+    return removed
+  }
+
+  #table(name: string): OverlaidTable | null {
+    const found = this.#find(name)
+    if (found instanceof StreamtopError) throw found
+    return found
+  }
+
+  #find(name: string): OverlaidTable | StreamtopError | null {
+    let found = this.#tables.get(name)
+    if (found === undefined) {
+      try {
+        found = this.#load(name)
+      } catch (error) {
+        found = asDamage(error, join(this.tablesFolder, name))
+      }
+      this.#tables.set(name, found)
+    }
+    return found
+  }
+
+  #load(name: string): OverlaidTable | null {
+    const folder = join(this.tablesFolder, name)
+    const logged = this.sqlite?.table(name) ?? null
+    let oldest: number | undefined
+    let loggedVersion = -1
+    if (logged && this.sqlite) {
+      checkSameTable(this.sqlite, this.tablesFolder, logged, this.#fx)
+      loggedVersion = this.sqlite.newestVersion(logged.tableKey) ?? -1
+      oldest = this.sqlite.oldestVersion(logged.tableKey) ?? undefined
+    } else {
+      if (!isTableFolder(folder, this.#fx)) return null
+      oldest = listVersions(folder, this.#fx)[0]
+    }
+    if (oldest === undefined) return null
+    const overlay: OverlaidVersion[] = []
+    for (let version = logged ? loggedVersion + 1 : oldest; ; version++) {
+      const text = readVersionText(folder, version, this.#fx)
+      if (text === null) break
+      const actions = parseVersion(text, versionPath(folder, version))
+      if (!logged && version === oldest) {
+        if (!actions.metadata || !actions.protocol) throw this.#firstIsIncomplete(name, folder, version)
+        if (this.sqlite?.isDroppedId(actions.metadata.id)) return null
+      }
+      overlay.push({ version, text, actions })
+    }
+    return { name, logged, loggedVersion, oldest, overlay, snapshots: new Map() }
+  }
+
+  #firstIsIncomplete(name: string, folder: string, version: number): StreamtopError {
+    const checkpoint = this.#fx.files.list(join(folder, DELTA_LOG)).find((file) => /^\d{20}\.checkpoint\..*parquet$/.test(file))
+    if (checkpoint === undefined) return firstVersionIsIncomplete(name, version)
+    return new StreamtopError('unsupported-feature', `the log of table ${name} begins with a table checkpoint (${checkpoint}), which streamtop cannot read`, {
+      hint: 'read this table with Spark; versions that are still there as JSON are not enough to know its rows',
+    })
+  }
+}
+
+function newestOf(table: OverlaidTable): number {
+  return table.overlay.at(-1)?.version ?? table.loggedVersion
+}
+
+/** As `applyVersion` for each version after the base, in one pass: what a table without a SQLite log needs. */
+function replay(base: Snapshot | null, table: OverlaidTable, to: number): Snapshot {
+  const versions = table.overlay.filter(({ version }) => version <= to)
+  if (versions.length === 0 && base) return base
+  const files = new Map((base?.files ?? []).map((file) => [fileKey(file), file]))
+  const txns = new Map(base?.txns)
+  let { metadata, protocol } = base ?? { metadata: null, protocol: null }
+  for (const { actions } of versions) {
+    if (changesShape(actions)) {
+      metadata = actions.metadata ?? metadata
+      protocol = actions.protocol ?? protocol
+    }
+    for (const remove of actions.removes) files.delete(fileKey(remove))
+    for (const add of actions.adds) {
+      files.delete(fileKey(add))
+      files.set(fileKey(add), add)
+    }
+    for (const txn of actions.txns) txns.set(txn.appId, txn)
+  }
+  if (!metadata || !protocol) throw firstVersionIsIncomplete(table.name, to)
+  const schema = base?.metadata.schemaString === metadata.schemaString ? base.schema : parseSchemaString(metadata.schemaString)
+  return { table: table.name, tableId: metadata.id, version: to, protocol, metadata, schema, files: [...files.values()], txns }
+}
+
+function loggedVersionOf({ version, text, actions }: OverlaidVersion): LoggedVersion {
+  const { timestamp, operation } = actions.commitInfo ?? {}
+  return {
+    version,
+    timestampMs: typeof timestamp === 'number' ? timestamp : null,
+    operation: typeof operation === 'string' ? operation : null,
+    text,
+  }
+}
+
+function asDamage(error: unknown, path: string): StreamtopError {
+  if (error instanceof StreamtopError) return error
+  return new StreamtopError('table-damaged', `${path} cannot be read: ${(error as Error)?.message ?? String(error)}`, { cause: error })
+}
