@@ -5,6 +5,7 @@ import type { Ending } from '../engine/runner.js'
 import type { Effects } from '../effects.js'
 import { countTable } from '../observe/counts.js'
 import { readTable } from '../observe/read-table.js'
+import { warmParquet } from '../store/parquet.js'
 import { showRows } from '../store/show.js'
 import { sortedBy } from '../store/sorted-by.js'
 
@@ -18,6 +19,11 @@ export interface QueryReport {
   readonly distinct: number | null
   readonly version: number | null
   readonly error: { readonly code: string; readonly message: string; readonly hint: string | null; readonly condition: string | null } | null
+}
+
+/** Loads what reading rows takes. */
+export async function warmReports(): Promise<void> {
+  await warmParquet()
 }
 
 /** The lines for stdout, each with its end. */

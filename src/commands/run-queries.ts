@@ -8,7 +8,7 @@ import { findConfig, findQuery, loadQueries } from '../queries/load-queries.js'
 import { checkWorkspace } from '../engine/workspace.js'
 import { safeJson, safeText } from '../safe-text.js'
 import { deathSentence } from './death-sentence.js'
-import { type QueryReport, reportOf, reportText } from './query-report.js'
+import type { QueryReport } from './query-report.js'
 import type { RunVerbOptions } from './run.js'
 import type { Context } from './verb.js'
 
@@ -57,6 +57,9 @@ export async function runQueries(context: Context<RunVerbOptions>): Promise<numb
       listen: (event) => tell(definition, event, context),
     }),
   }))
+  // The reports are this process's work; what they need loads while the queries run on another core.
+  const reports = import('./query-report.js')
+  if (armed || definitions.some((definition) => definition.report !== 'counts')) void reports.then(({ warmReports }) => warmReports())
   const stopAll = () => {
     for (const { running } of started) running.stop()
   }
@@ -66,11 +69,12 @@ export async function runQueries(context: Context<RunVerbOptions>): Promise<numb
   signal.removeEventListener('abort', stopAll)
 
   const armedStep = armed ? `${armed.step}${armed.occurrence > 1 ? `:${armed.occurrence}` : ''}` : null
-  const reports: QueryReport[] = []
+  const { reportOf, reportText } = await reports
+  const json: QueryReport[] = []
   let exitCode = 0
   for (const { definition, ending } of endings) {
     const wentAsAsked = ending.kind === 'ended' || ending.kind === 'killed'
-    if (context.json) reports.push(await reportOf(workspace, definition, ending, fx))
+    if (context.json) json.push(await reportOf(workspace, definition, ending, fx))
     else if (wentAsAsked) {
       if (ending.kind === 'killed') context.output.stdout(`${deathSentence(ending.at)}\n`)
       context.output.stdout(await reportText(workspace, definition, fx))
@@ -95,7 +99,7 @@ export async function runQueries(context: Context<RunVerbOptions>): Promise<numb
       say(context, asStreamtopError(ending.error))
     }
   }
-  if (context.json) context.output.stdout(`${safeJson({ queries: reports })}\n`)
+  if (context.json) context.output.stdout(`${safeJson({ queries: json })}\n`)
   return exitCode
 }
 

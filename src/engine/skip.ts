@@ -28,7 +28,7 @@ export function judgeSkip(attempt: Attempt, seen: SeenTxn, isRestart: boolean): 
     : 'written by someone who recorded no range'
   return {
     leftOutRows: rowCount,
-    reason: `${has}, ${by}: a table skips every batch whose number is not above the newest it has for the app id`,
+    reason: `${has}, ${by}`,
   }
 }
 

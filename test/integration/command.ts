@@ -1,0 +1,84 @@
+/** The built command in real processes, each in an empty workspace that is removed when its test ends. */
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { onTestFinished } from 'vitest'
+
+const CLI = fileURLToPath(new URL('../../dist/cli.js', import.meta.url))
+const DEADLINE_MS = 10_000
+
+export interface Ended {
+  readonly exitCode: number | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+export interface Started {
+  readonly child: ChildProcess
+  readonly ended: Promise<Ended>
+}
+
+export interface CommandFolder {
+  readonly folder: string
+  path(...parts: string[]): string
+  /** Runs a command line, given as one text, and waits for its end. */
+  streamtop(line: string): Ended
+  /** Starts one. What is still running when the test ends is killed. */
+  start(line: string): Started
+  list(...parts: string[]): string[]
+  read(...parts: string[]): string
+}
+
+/** An empty workspace for the built command. */
+export function commandFolder(): CommandFolder {
+  if (!existsSync(CLI)) throw new Error('dist/cli.js is not built: run "npm run build" first ("npm test" does)')
+  const folder = mkdtempSync(join(tmpdir(), 'streamtop-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  const path = (...parts: string[]) => join(folder, ...parts)
+  return {
+    folder,
+    path,
+    streamtop(line) {
+      const { status, stdout, stderr } = spawnSync(process.execPath, [CLI, ...line.split(' ')], { cwd: folder, encoding: 'utf8' })
+      return { exitCode: status, stdout, stderr }
+    },
+    start(line) {
+      const child = spawn(process.execPath, [CLI, ...line.split(' ')], { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] })
+      onTestFinished(() => void child.kill('SIGKILL'))
+      let [stdout, stderr] = ['', '']
+      child.stdout.on('data', (data) => {
+        stdout += data
+      })
+      child.stderr.on('data', (data) => {
+        stderr += data
+      })
+      const ended = new Promise<Ended>((resolve) => child.on('close', (exitCode) => resolve({ exitCode, stdout, stderr })))
+      return { child, ended }
+    },
+    list: (...parts) => (existsSync(path(...parts)) ? readdirSync(path(...parts)).sort() : []),
+    read: (...parts) => readFileSync(path(...parts), 'latin1'),
+  }
+}
+
+/** Waits until something is there, and gives it; fails at the deadline. */
+export async function until<T>(what: string, look: () => T | null | undefined | false): Promise<T> {
+  for (const deadline = Date.now() + DEADLINE_MS; Date.now() < deadline; ) {
+    const found = look()
+    if (found !== null && found !== undefined && found !== false) return found
+    await new Promise((resolve) => setTimeout(resolve, 10))
+  }
+  throw new Error(`${what}: not within ${DEADLINE_MS / 1000} s`)
+}
+
+/** Whether a process runs; a zombie does not. */
+export function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+  } catch {
+    return false
+  }
+  const stat = existsSync(`/proc/${pid}/stat`) ? readFileSync(`/proc/${pid}/stat`, 'utf8') : ''
+  return stat === '' || stat.slice(stat.lastIndexOf(')') + 2, stat.lastIndexOf(')') + 3) !== 'Z'
+}
