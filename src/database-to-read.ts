@@ -1,6 +1,7 @@
 /**
  * Opens a database for a reader that must not write a byte where it lies. SQLite makes `-wal` and `-shm` beside a database in WAL
- * mode even for a read-only connection; so while no other connection keeps them there, its content is read into memory instead.
+ * mode even for a read-only connection; so where they are not there already, its content is read into memory instead. Where they are,
+ * a reader notes its locks in `-shm`, which is shared memory and holds no data.
  */
 import { type Database, openDatabase, openDatabaseImage } from './database.js'
 import type { Effects } from './effects.js'

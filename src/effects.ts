@@ -119,7 +119,8 @@ export const realEffects: Effects = {
 function realFiles(): Files {
   const files: Files = {
     read: (path) => fs.readFileSync(path),
-    readIfPresent: (path) => unlessMissing(() => fs.readFileSync(path)),
+    // Asked first: the next version of a table is looked for many times a batch and seldom there, and an exception costs far more.
+    readIfPresent: (path) => (fs.statSync(path, { throwIfNoEntry: false }) ? unlessMissing(() => fs.readFileSync(path)) : null),
     readPieces: (path, signal) => fs.createReadStream(path, { signal, highWaterMark: 256 * 1024 }),
     list: (folder) => unlessMissing(() => fs.readdirSync(folder)) ?? [],
     status: (path) => {
@@ -181,7 +182,7 @@ function realFiles(): Files {
         fs.closeSync(file)
       }
     },
-    remove: (path) => fs.rmSync(path, { force: true }),
+    remove: (path) => void unlessMissing(() => fs.unlinkSync(path)),
     removeFolder: (path) => fs.rmSync(path, { recursive: true, force: true }),
     rename(from, to) {
       fs.renameSync(from, to)

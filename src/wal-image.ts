@@ -6,13 +6,13 @@
 
 /**
  * The image.
- * @param database the bytes of the database file; not changed
+ * @param database the bytes of the database file; they may become a part of the image
  * @param wal the bytes of the file beside it, or null when there is none
  */
 export function databaseImage(database: Buffer, wal: Buffer | null): Buffer {
   const pages = wal === null ? null : committedPages(wal)
   let image: Buffer
-  if (pages === null) image = Buffer.from(database)
+  if (pages === null) image = database
   else {
     image = Buffer.alloc(pages.databasePages * pages.pageSize)
     database.copy(image, 0, 0, Math.min(database.length, image.length))

@@ -1,19 +1,13 @@
 /** The verbs, in the order in which help lists them. A verb that is not in this list does not exist. */
 import { drop } from './drop.js'
+import { history } from './history.js'
 import { produce } from './produce.js'
 import { replay } from './replay.js'
 import { reset } from './reset.js'
 import { run } from './run.js'
+import { show } from './show.js'
+import { status } from './status.js'
 import type { Verb } from './verb.js'
 
 // One line a verb, imported by its file's name: `import { produce } from './produce.js'`.
-export const VERBS: readonly Verb[] = [
-  produce,
-  run,
-  // show,
-  // status,
-  // history,
-  drop,
-  reset,
-  replay,
-]
+export const VERBS: readonly Verb[] = [produce, run, show, status, history, drop, reset, replay]

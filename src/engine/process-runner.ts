@@ -26,6 +26,8 @@ function start(request: RunRequest, childPath: string, configFile: string | null
   // stdout is for results alone: what a user's function prints goes to stderr. A group of its own keeps a ctrl-c in the terminal
   // from stopping it in mid-batch: the parent asks it to stop.
   const child = fork(childPath, [], { stdio: ['ignore', 2, 2, 'ipc'], detached: true })
+  const killAtExit = () => child.kill('SIGKILL')
+  process.once('exit', killAtExit)
   const { workspace, definition, options, idempotent, armed, dwellMs, hasUpstream, listen } = request
   const send = (message: ToChild): void => {
     if (child.connected) child.send(message, () => {})
@@ -49,6 +51,7 @@ function start(request: RunRequest, childPath: string, configFile: string | null
       resolve({ kind: 'failed', error: new StreamtopError('internal', `query ${definition.name} could not be started: ${cause.message}`, { cause }) }),
     )
     child.on('close', (code, signal) => {
+      process.off('exit', killAtExit)
       if (signal !== null && (said === null || said.kind === 'ended')) resolve({ kind: 'died', signal })
       else if (signal !== null && said?.kind === 'killed' && isKilledByUs) resolve({ kind: 'died', signal })
       else

@@ -6,6 +6,7 @@ import type { Effects } from '../effects.js'
 import { StreamtopError } from '../errors.js'
 import type { Columns } from '../store/columns.js'
 import type { Store } from '../store/store.js'
+import type { Snapshot, TableLog } from '../store/table-log.js'
 import { checkpointFolder } from './checkpoint.js'
 import type { TableSpec } from './definition.js'
 import { filterRows } from './filter-rows.js'
@@ -19,6 +20,7 @@ const POLL_MS = 20
 /** The source of a query that reads a table. */
 export function tableSource(workspace: string, query: string, spec: TableSpec, options: TableSourceOptions, store: Store, fx: Effects): Source {
   const where = join(checkpointFolder(workspace, query), 'offsets')
+  const log = keepingSnapshot(store)
   let upTo: TableOffset | null = null
   const parse = (text: string | null): TableOffset | null => (text === null ? null : parseTableOffset(text, where))
 
@@ -32,13 +34,16 @@ export function tableSource(workspace: string, query: string, spec: TableSpec, o
       upTo = endOfAvailable(store, spec.name)
     },
     async plan(start) {
-      const end = latestTableOffset(store, spec.name, parse(start), options, upTo)
+      const from = parse(start)
+      if (from !== null && !from.isInitialSnapshot) log.forgetSnapshot()
+      const end = latestTableOffset(log, spec.name, from, options, upTo)
       return end && formatTableOffset(end)
     },
     async read(start, end): Promise<SourceRows> {
       const to = parse(end) as TableOffset
-      const { files, skipped } = filesOfRange(store, spec.name, parse(start), to, options)
-      const schema = store.snapshot(spec.name)?.schema
+      const { files, skipped } = filesOfRange(log, spec.name, parse(start), to, options)
+      // Not the whole snapshot: a batch must cost the same however many files the table has.
+      const schema = store.base(spec.name)?.shape.schema
       if (!schema) throw sourceIsMissing(spec.name)
       const read: Columns = await store.read(spec.name, schema, files)
       return {
@@ -62,6 +67,28 @@ export function tableSource(workspace: string, query: string, spec: TableSpec, o
       }
     },
     async close() {},
+  }
+}
+
+/**
+ * The log with the last snapshot of a numbered version kept: a stream that begins with a table's snapshot asks for it at every
+ * batch inside it, and all its files would be read each time.
+ */
+function keepingSnapshot(log: TableLog): TableLog & { forgetSnapshot(): void } {
+  let kept: Snapshot | null = null
+  return {
+    tableNames: () => log.tableNames(),
+    newestVersion: (table) => log.newestVersion(table),
+    oldestVersion: (table) => log.oldestVersion(table),
+    changes: (table, version) => log.changes(table, version),
+    snapshot(table, version) {
+      if (version === undefined) return log.snapshot(table)
+      if (kept?.table !== table || kept.version !== version) kept = log.snapshot(table, version)
+      return kept
+    },
+    forgetSnapshot() {
+      kept = null
+    },
   }
 }
 

@@ -5,8 +5,11 @@
 import type { Effects } from '../effects.js'
 import type { AddFile } from '../store/actions.js'
 import type { OffsetRanges } from '../store/offset-ranges.js'
+import { fileKey } from '../store/replay.js'
 import { RowCounts, recordsOf } from '../store/row-counts.js'
 import { hashRows } from '../store/row-hash.js'
+import { keyedRowsOf } from './keyed-rows.js'
+import type { KeyedRows } from './newest-by-key.js'
 import { readFileRows } from './read-file-rows.js'
 import type { TableView } from './table-view.js'
 
@@ -21,6 +24,7 @@ export class FileRows {
   readonly #tablesFolder: string
   #counts: RowCounts | null | undefined
   readonly #read = new Map<string, ReadFile>()
+  readonly #keyed = new Map<string, KeyedRows | null>()
   #readBytes = 0
 
   constructor(tablesFolder: string, fx: Effects) {
@@ -30,14 +34,26 @@ export class FileRows {
 
   /** The hashes of a file's rows (`hashRows`), all columns of the view. */
   async hashesOf(view: TableView, file: AddFile): Promise<Uint32Array> {
-    const kept = view.hasOneSchema ? this.#kept()?.find(view.snapshot.table, file.path) : null
+    const kept = isKept(view, file) ? this.#kept()?.find(view.snapshot.table, file.path) : null
     return kept ?? (await this.#readFile(view, file)).hashes
   }
 
   /** Which records of a topic a file's rows are; null for a table without such columns. */
   async recordsOf(view: TableView, file: AddFile): Promise<OffsetRanges | null> {
-    const kept = view.hasOneSchema ? this.#kept()?.findOffsets(view.snapshot.table, file.path) : null
+    const kept = isKept(view, file) ? this.#kept()?.findOffsets(view.snapshot.table, file.path) : null
     return kept ?? (await this.#readFile(view, file)).records
+  }
+
+  /** Keys and moments of a file's rows; null when the table has no such moments. Always from the file, which is read once. */
+  async keyedRowsOf(view: TableView, file: AddFile, key: string, moment: string): Promise<KeyedRows | null> {
+    const name = `${key}\n${moment}\n${view.snapshot.table}/${fileKey(file)}`
+    let keyed = this.#keyed.get(name)
+    if (keyed === undefined) {
+      keyed = keyedRowsOf(await readFileRows(view, file, this.#fx, [key, moment]), key, moment)
+      this.#keyed.set(name, keyed)
+      this.#readBytes += keyed === null ? 0 : keyed.keys.byteLength + keyed.moments.byteLength
+    }
+    return keyed
   }
 
   /** Lets go of `_counts.db`; it is opened again when it is needed. What was read of files stays, within bounds. */
@@ -46,6 +62,7 @@ export class FileRows {
     this.#counts = undefined
     if (this.#readBytes <= READ_BYTES_MAX) return
     this.#read.clear()
+    this.#keyed.clear()
     this.#readBytes = 0
   }
 
@@ -55,7 +72,7 @@ export class FileRows {
   }
 
   async #readFile(view: TableView, file: AddFile): Promise<ReadFile> {
-    const key = `${view.snapshot.metadata.schemaString}\n${view.snapshot.table}/${file.path}`
+    const key = `${view.snapshot.metadata.schemaString}\n${view.snapshot.table}/${fileKey(file)}`
     const known = this.#read.get(key)
     if (known) return known
     const rows = await readFileRows(view, file, this.#fx)
@@ -66,5 +83,10 @@ export class FileRows {
   }
 }
 
-/** What a file that is not in `_counts.db` came to is kept between looks up to this much: 4 million rows. */
+/** `_counts.db` has all rows of a file, in the columns in which it was written. */
+function isKept(view: TableView, file: AddFile): boolean {
+  return view.hasOneSchema && file.deletionVector === null
+}
+
+/** What a file that is not in `_counts.db` came to is kept between looks up to this much: at most 4 million rows. */
 const READ_BYTES_MAX = 64 * 1024 * 1024

@@ -9,15 +9,16 @@ import type { Effects } from '../effects.js'
 import { StreamtopError } from '../errors.js'
 import type { AddFile, VersionActions } from '../store/actions.js'
 import { checkSameTable } from '../store/adopt.js'
-import { DELTA_LOG, isTableFolder, listVersions, readVersionText, versionPath } from '../store/delta-log.js'
+import { isTableFolder, readVersionText, versionPath } from '../store/delta-log.js'
 import { changesShape, fileKey, firstVersionIsIncomplete } from '../store/replay.js'
-import { parseSchemaString } from '../store/schema.js'
 import { type LoggedTable, type LoggedVersion, SqliteLog } from '../store/sqlite-log.js'
+import { findLogStart, snapshotOfBase, type TableBase } from '../store/table-checkpoint.js'
 import type { Snapshot, TableLog } from '../store/table-log.js'
+import { tableSchema } from '../store/table-schema.js'
 import { parseVersion } from '../store/version-text.js'
 import { logPathOf, tablesFolderOf } from '../store/workspace-paths.js'
 
-interface OverlaidVersion {
+export interface OverlaidVersion {
   readonly version: number
   readonly text: string
   readonly actions: VersionActions
@@ -29,6 +30,10 @@ interface OverlaidTable {
   /** The newest version of the SQLite log, -1 when it has none. */
   readonly loggedVersion: number
   readonly oldest: number
+  /** The oldest version whose snapshot can be asked for: later than `oldest` where a log begins with a table checkpoint. */
+  readonly oldestSnapshot: number
+  /** The state of that table checkpoint, when it is not in the SQLite log. */
+  readonly base: TableBase | null
   /** Versions behind that one, ascending, without a gap. */
   readonly overlay: readonly OverlaidVersion[]
   readonly snapshots: Map<number, Snapshot>
@@ -88,19 +93,25 @@ export class OverlaidLog implements TableLog {
     return this.#table(name)?.oldest ?? null
   }
 
+  /** The oldest version whose snapshot can be asked for; `oldestVersion` is earlier where texts from before a table checkpoint are left. */
+  oldestSnapshotVersion(name: string): number | null {
+    return this.#table(name)?.oldestSnapshot ?? null
+  }
+
   snapshot(name: string, version?: number): Snapshot | null {
     const table = this.#table(name)
     if (table === null) return null
     const at = version ?? newestOf(table)
     const known = table.snapshots.get(at)
     if (known) return known
-    if (at < table.oldest || at > newestOf(table)) {
-      throw new StreamtopError('unknown-table', `table ${name} has no version ${at}; it has ${table.oldest} to ${newestOf(table)}`, {
+    if (at < table.oldestSnapshot || at > newestOf(table)) {
+      throw new StreamtopError('unknown-table', `table ${name} has no version ${at}; it has ${table.oldestSnapshot} to ${newestOf(table)}`, {
         hint: `run "streamtop history ${name}" to see them`,
         condition: 'DELTA_VERSION_NOT_FOUND',
       })
     }
-    const base = table.logged && table.loggedVersion >= 0 && this.sqlite ? this.sqlite.snapshot(table.logged, Math.min(at, table.loggedVersion)) : null
+    const checkpointed = table.base && snapshotOfBase(name, table.base)
+    const base = table.logged && table.loggedVersion >= 0 && this.sqlite ? this.sqlite.snapshot(table.logged, Math.min(at, table.loggedVersion)) : checkpointed
     const snapshot = replay(base, table, at)
     table.snapshots.set(at, snapshot)
     return snapshot
@@ -123,16 +134,16 @@ export class OverlaidLog implements TableLog {
     return rest > 0 && table.logged && this.sqlite ? [...overlaid, ...this.sqlite.versions(table.logged.tableKey, rest)] : overlaid
   }
 
-  /** Whether a version's file is there and the SQLite log lacks it. */
-  isOverlaid(name: string, version: number): boolean {
-    const table = this.#table(name)
-    return table !== null && this.sqlite !== null && version > table.loggedVersion && version <= newestOf(table)
+  /** Versions whose files are there and that the SQLite log lacks, ascending. */
+  overlaid(name: string): readonly OverlaidVersion[] {
+    return this.#table(name)?.overlay ?? []
   }
 
   /** Every path that a version has named. */
   everyPath(name: string): ReadonlySet<string> {
     const table = this.#table(name)
     const paths = new Set(table?.logged && this.sqlite ? this.sqlite.everyPath(table.logged.tableKey) : [])
+    for (const { path } of [...(table?.base?.state.adds ?? []), ...(table?.base?.state.removes ?? [])]) paths.add(path)
     for (const { actions } of table?.overlay ?? []) for (const { path } of [...actions.adds, ...actions.removes]) paths.add(path)
     return paths
   }
@@ -144,7 +155,7 @@ export class OverlaidLog implements TableLog {
     if (table.logged && this.sqlite && !this.sqlite.hasOneSchema(table.logged.tableKey)) return false
     if (!table.overlay.some(({ actions }) => actions.metadata)) return true
     const newest = this.snapshot(name)?.metadata.schemaString
-    const first = this.snapshot(name, table.oldest)?.metadata.schemaString
+    const first = this.snapshot(name, table.oldestSnapshot)?.metadata.schemaString
     return first === newest && table.overlay.every(({ actions }) => !actions.metadata || actions.metadata.schemaString === newest)
   }
 
@@ -162,7 +173,7 @@ export class OverlaidLog implements TableLog {
     for (const { version: at, actions } of table.overlay) {
       if (at > version || at === 0) continue
       const gone = new Set(actions.removes.filter((remove) => remove.dataChange).map(fileKey))
-      if (gone.size > 0 && at > table.oldest) removed.push(...(this.snapshot(name, at - 1)?.files.filter((file) => gone.has(fileKey(file))) ?? []))
+      if (gone.size > 0 && at > table.oldestSnapshot) removed.push(...(this.snapshot(name, at - 1)?.files.filter((file) => gone.has(fileKey(file))) ?? []))
     }
     return removed
   }
@@ -190,36 +201,34 @@ export class OverlaidLog implements TableLog {
     const folder = join(this.tablesFolder, name)
     const logged = this.sqlite?.table(name) ?? null
     let oldest: number | undefined
+    let oldestSnapshot: number | undefined
+    let base: TableBase | null = null
     let loggedVersion = -1
     if (logged && this.sqlite) {
       checkSameTable(this.sqlite, this.tablesFolder, logged, this.#fx)
       loggedVersion = this.sqlite.newestVersion(logged.tableKey) ?? -1
       oldest = this.sqlite.oldestVersion(logged.tableKey) ?? undefined
+      oldestSnapshot = this.sqlite.oldestSnapshotVersion(logged.tableKey) ?? undefined
     } else {
       if (!isTableFolder(folder, this.#fx)) return null
-      oldest = listVersions(folder, this.#fx)[0]
+      const start = findLogStart(folder, this.#fx)
+      base = start?.base ?? null
+      oldest = start?.versions[0]
     }
     if (oldest === undefined) return null
+    if (base && this.sqlite?.isDroppedId(base.state.metadata.id)) return null
     const overlay: OverlaidVersion[] = []
     for (let version = logged ? loggedVersion + 1 : oldest; ; version++) {
       const text = readVersionText(folder, version, this.#fx)
       if (text === null) break
       const actions = parseVersion(text, versionPath(folder, version))
-      if (!logged && version === oldest) {
-        if (!actions.metadata || !actions.protocol) throw this.#firstIsIncomplete(name, folder, version)
+      if (!logged && !base && version === oldest) {
+        if (!actions.metadata || !actions.protocol) throw firstVersionIsIncomplete(name, version)
         if (this.sqlite?.isDroppedId(actions.metadata.id)) return null
       }
       overlay.push({ version, text, actions })
     }
-    return { name, logged, loggedVersion, oldest, overlay, snapshots: new Map() }
-  }
-
-  #firstIsIncomplete(name: string, folder: string, version: number): StreamtopError {
-    const checkpoint = this.#fx.files.list(join(folder, DELTA_LOG)).find((file) => /^\d{20}\.checkpoint\..*parquet$/.test(file))
-    if (checkpoint === undefined) return firstVersionIsIncomplete(name, version)
-    return new StreamtopError('unsupported-feature', `the log of table ${name} begins with a table checkpoint (${checkpoint}), which streamtop cannot read`, {
-      hint: 'read this table with Spark; versions that are still there as JSON are not enough to know its rows',
-    })
+    return { name, logged, loggedVersion, oldest, oldestSnapshot: oldestSnapshot ?? base?.version ?? oldest, base, overlay, snapshots: new Map() }
   }
 }
 
@@ -229,7 +238,7 @@ function newestOf(table: OverlaidTable): number {
 
 /** As `applyVersion` for each version after the base, in one pass: what a table without a SQLite log needs. */
 function replay(base: Snapshot | null, table: OverlaidTable, to: number): Snapshot {
-  const versions = table.overlay.filter(({ version }) => version <= to)
+  const versions = table.overlay.filter(({ version }) => version <= to && version > (base?.version ?? -1))
   if (versions.length === 0 && base) return base
   const files = new Map((base?.files ?? []).map((file) => [fileKey(file), file]))
   const txns = new Map(base?.txns)
@@ -247,7 +256,7 @@ function replay(base: Snapshot | null, table: OverlaidTable, to: number): Snapsh
     for (const txn of actions.txns) txns.set(txn.appId, txn)
   }
   if (!metadata || !protocol) throw firstVersionIsIncomplete(table.name, to)
-  const schema = base?.metadata.schemaString === metadata.schemaString ? base.schema : parseSchemaString(metadata.schemaString)
+  const schema = base?.metadata === metadata ? base.schema : tableSchema(metadata)
   return { table: table.name, tableId: metadata.id, version: to, protocol, metadata, schema, files: [...files.values()], txns }
 }
 

@@ -6,9 +6,10 @@ import { join } from 'node:path'
 import type { Effects } from '../effects.js'
 import { StreamtopError } from '../errors.js'
 import type { VersionActions } from './actions.js'
-import { isTableFolder, listVersions, readVersionText, versionPath } from './delta-log.js'
+import { isTableFolder, readVersionText, versionPath } from './delta-log.js'
 import type { Attempt, WriteResult } from './ledger.js'
 import { type LoggedTable, type SqliteLog, tableIsAnother } from './sqlite-log.js'
+import { findLogStart } from './table-checkpoint.js'
 import { parseVersion } from './version-text.js'
 
 /**
@@ -17,16 +18,9 @@ import { parseVersion } from './version-text.js'
  */
 export function adoptVersions(log: SqliteLog, tablesFolder: string, name: string, fx: Effects): LoggedTable | null {
   const folder = join(tablesFolder, name)
-  let table = log.table(name)
-  let next: number
-  if (table) {
-    next = (log.newestVersion(table.tableKey) ?? -1) + 1
-  } else {
-    if (!isTableFolder(folder, fx)) return null
-    const oldest = listVersions(folder, fx)[0]
-    if (oldest === undefined) return null
-    next = oldest
-  }
+  let table = log.table(name) ?? recordStart(log, folder, name, fx)
+  if (!table && !isTableFolder(folder, fx)) return null
+  let next = table ? (log.newestVersion(table.tableKey) ?? -1) + 1 : 0
   for (;;) {
     const text = readVersionText(folder, next, fx)
     if (text === null) return table
@@ -35,6 +29,24 @@ export function adoptVersions(log: SqliteLog, tablesFolder: string, name: string
     table = log.record(name, next, text, actions, writtenBy(actions, fx.nowMs()))
     next++
   }
+}
+
+/** Records the beginning of a log that does not begin at version 0; null when it does, or there is none. */
+function recordStart(log: SqliteLog, folder: string, name: string, fx: Effects): LoggedTable | null {
+  if (!isTableFolder(folder, fx)) return null
+  const start = findLogStart(folder, fx)
+  if (start === null || start.base === null || log.isDroppedId(start.base.state.metadata.id)) return null
+  const { base, versions } = start
+  // Without a JSON of its own the base is recorded together with the version behind it: a table always has a newest text.
+  const last = Math.max(base.version, versions[0] ?? base.version)
+  const texts = versions
+    .filter((version) => version <= last)
+    .map((version) => {
+      const text = readVersionText(folder, version, fx) ?? ''
+      const actions = parseVersion(text, versionPath(folder, version))
+      return { version, text, actions, written: writtenBy(actions, fx.nowMs()) }
+    })
+  return log.recordStart(name, base, texts)
 }
 
 /**

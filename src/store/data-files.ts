@@ -5,10 +5,12 @@ import { join } from 'node:path'
 import type { Effects } from '../effects.js'
 import { StreamtopError } from '../errors.js'
 import type { AddFile } from './actions.js'
-import type { Columns } from './columns.js'
-import { concatColumns, emptyColumns } from './columns.js'
+import { type Columns, concatColumns, emptyColumns, projectColumns } from './columns.js'
+import { type VectorFiles, withoutDeleted } from './deletion-vector.js'
+import { filePathOf } from './file-path.js'
 import type { MomentDetails, OnMoment } from './moments.js'
 import { decodeParquet, encodeParquet } from './parquet.js'
+import { partitionVector } from './partition-values.js'
 import type { Schema } from './schema.js'
 import { statisticsOf } from './statistics.js'
 
@@ -52,18 +54,23 @@ export async function writeDataFiles(
 
 /**
  * The rows of data files, in the order of the files.
+ * @param schema of the table (`tableSchema`), or some of its columns
  * @throws table-damaged when a file that the log names is not there or cannot be read
  */
 export async function readDataFiles(folder: string, schema: Schema, files: readonly AddFile[], fx: Effects): Promise<Columns> {
   const parts: Columns[] = []
-  for (const file of files) parts.push(await readDataFile(folder, schema, file, fx))
+  const vectorFiles: VectorFiles = new Map()
+  for (const file of files) parts.push(await readDataFile(folder, schema, file, fx, vectorFiles))
   if (parts.length === 0) return emptyColumns(schema)
   return parts.length === 1 && parts[0] ? parts[0] : concatColumns(schema, parts)
 }
 
-/** The rows of one data file. */
-export async function readDataFile(folder: string, schema: Schema, file: AddFile, fx: Effects): Promise<Columns> {
-  const path = join(folder, file.path)
+/**
+ * The rows of one data file, with the values of partition columns and without the rows that its deletion vector takes out.
+ * @param vectorFiles what reads of other files of the table have kept for this one
+ */
+export async function readDataFile(folder: string, schema: Schema, file: AddFile, fx: Effects, vectorFiles: VectorFiles = new Map()): Promise<Columns> {
+  const path = filePathOf(folder, file.path)
   const bytes = fx.files.readIfPresent(path)
   if (bytes === null) {
     throw new StreamtopError('table-damaged', `${path} is gone although the table's log names it`, {
@@ -72,7 +79,8 @@ export async function readDataFile(folder: string, schema: Schema, file: AddFile
     })
   }
   try {
-    return await decodeParquet(bytes, schema)
+    const rows = await decodeAll(bytes, schema, file)
+    return file.deletionVector === null ? rows : withoutDeleted(rows, folder, file.deletionVector, vectorFiles, fx)
   } catch (cause) {
     if (cause instanceof StreamtopError && cause.code !== 'internal') throw cause
     throw new StreamtopError('table-damaged', `${path} cannot be read as Parquet: ${(cause as Error).message}`, {
@@ -80,4 +88,14 @@ export async function readDataFile(folder: string, schema: Schema, file: AddFile
       cause,
     })
   }
+}
+
+/** All rows that the file holds, deleted ones too. */
+async function decodeAll(bytes: Uint8Array, schema: Schema, file: AddFile): Promise<Columns> {
+  const partitions = schema.columns.filter((column) => column.stored?.isPartition)
+  if (partitions.length === 0) return decodeParquet(bytes, schema)
+  const inFile = await decodeParquet(bytes, { columns: schema.columns.filter((column) => !column.stored?.isPartition) })
+  const { rowCount } = inFile
+  const vectors = [...inFile.vectors, ...partitions.map((column) => partitionVector({ ...column, nullable: true }, file.partitionValues, rowCount))]
+  return projectColumns({ schema: { columns: vectors.map(({ column }) => column) }, rowCount, vectors }, schema)
 }

@@ -33,24 +33,18 @@ export function isTableFolder(tableFolder: string, fx: Effects): boolean {
   return fx.files.status(join(tableFolder, DELTA_LOG))?.isFolder ?? false
 }
 
-/**
- * The versions whose files are there, ascending. A listing: for a table that the log does not know yet, never for a commit.
- * @throws table-damaged when a version in the middle is missing
- */
-export function listVersions(tableFolder: string, fx: Effects): number[] {
-  const versions = fx.files
-    .list(join(tableFolder, DELTA_LOG))
+/** The versions whose JSON is among the names of a `_delta_log`, ascending. Such a listing is for a table that the log does not know yet, never for a commit. */
+export function jsonVersions(names: readonly string[]): number[] {
+  return names
     .filter((name) => /^\d{20}\.json$/.test(name))
     .map((name) => Number(name.slice(0, 20)))
     .sort((left, right) => left - right)
-  for (const [index, version] of versions.entries()) {
-    const expected = (versions[0] ?? 0) + index
-    if (version !== expected) {
-      throw new StreamtopError('table-damaged', `${versionPath(tableFolder, expected)} is missing although version ${version} is there`, {
-        hint: 'restore the file from a copy; without it nobody can say what the table holds',
-        condition: 'DELTA_VERSIONS_NOT_CONTIGUOUS',
-      })
-    }
-  }
-  return versions
+}
+
+/** The error for a gap between two versions that are there. */
+export function missingVersion(tableFolder: string, before: number, after: number): StreamtopError {
+  return new StreamtopError('table-damaged', `${versionPath(tableFolder, before + 1)} is missing although version ${after} is there`, {
+    hint: 'restore the file from a copy; without it nobody can say what the table holds',
+    condition: 'DELTA_VERSIONS_NOT_CONTIGUOUS',
+  })
 }

@@ -4,30 +4,38 @@
  */
 import { StreamtopError } from '../errors.js'
 import type { Metadata, Protocol } from './actions.js'
+import { mappingModeOf } from './table-schema.js'
 
 /** What a table made by streamtop claims: any reader and writer of Delta can use it. */
 export const PLAIN_PROTOCOL: Protocol = { minReaderVersion: 1, minWriterVersion: 2 }
 
-/** Features that change nothing for a reader of the newest or an older version. */
-const HARMLESS_TO_READERS = new Set(['timestampNtz', 'vacuumProtocolCheck', 'v2Checkpoint'])
+/** Features that a reader must know and that `readDataFile` knows, or that change nothing for a reader. */
+const READ = new Set(['columnMapping', 'deletionVectors', 'timestampNtz', 'typeWidening', 'typeWidening-preview', 'v2Checkpoint', 'vacuumProtocolCheck'])
+const MAPPING_MODES = new Set(['none', 'name', 'id'])
+
+/** Features that a table of writer version 2 has anyway: both are looked after below. */
+const WRITTEN = new Set(['appendOnly', 'invariants'])
 
 /** @throws unsupported-feature when reading this table could give wrong rows */
 export function checkReadable(table: string, protocol: Protocol, metadata: Metadata): void {
-  const features = protocol.minReaderVersion >= 3 ? (protocol.readerFeatures ?? []) : []
-  const unknown = features.find((feature) => !HARMLESS_TO_READERS.has(feature))
-  if (unknown !== undefined) throw refused(table, 'read', `the reader feature ${unknown}`)
-  const mapping = metadata.configuration['delta.columnMapping.mode'] ?? 'none'
-  if (mapping !== 'none') throw refused(table, 'read', `column mapping (mode ${mapping})`)
   if (protocol.minReaderVersion > 3) throw refused(table, 'read', `reader version ${protocol.minReaderVersion}`)
+  const features = protocol.minReaderVersion === 3 ? (protocol.readerFeatures ?? []) : []
+  const unknown = features.filter((feature) => !READ.has(feature))
+  if (unknown.length > 0) throw refused(table, 'read', `the reader ${nameAll(unknown)}`)
+  const mode = mappingModeOf(metadata)
+  if (!MAPPING_MODES.has(mode)) throw refused(table, 'read', `column mapping (mode ${mode})`)
 }
 
 /** @throws unsupported-feature when writing to this table could break what it promises */
 export function checkWritable(table: string, protocol: Protocol, metadata: Metadata, removesRows: boolean): void {
   checkReadable(table, protocol, metadata)
   if (protocol.minWriterVersion > 2) {
-    const features = protocol.writerFeatures?.join(', ')
-    throw refused(table, 'write', features ? `the writer features ${features}` : `writer version ${protocol.minWriterVersion}`)
+    const unknown = protocol.minWriterVersion === 7 ? (protocol.writerFeatures ?? []).filter((feature) => !WRITTEN.has(feature)) : null
+    if (unknown === null) throw refused(table, 'write', `writer version ${protocol.minWriterVersion}`)
+    if (unknown.length > 0) throw refused(table, 'write', `the writer ${nameAll(unknown)}`)
   }
+  const mode = mappingModeOf(metadata)
+  if (mode !== 'none') throw refused(table, 'write', `column mapping (mode ${mode})`)
   if (metadata.partitionColumns.length > 0) throw refused(table, 'write', `partitions (by ${metadata.partitionColumns.join(', ')})`)
   if (metadata.schemaString.includes('delta.invariants')) throw refused(table, 'write', 'column invariants')
   if (removesRows && metadata.configuration['delta.appendOnly'] === 'true') {
@@ -36,6 +44,10 @@ export function checkWritable(table: string, protocol: Protocol, metadata: Metad
       condition: 'DELTA_CANNOT_MODIFY_APPEND_ONLY',
     })
   }
+}
+
+function nameAll(features: readonly string[]): string {
+  return `${features.length === 1 ? 'feature' : 'features'} ${features.join(', ')}`
 }
 
 function refused(table: string, verb: 'read' | 'write', what: string): StreamtopError {

@@ -20,6 +20,8 @@ export interface AttemptCounts {
 export interface TableWriter {
   readonly queryId: string
   readonly writes: number
+  /** Of them, those made with idempotence off. */
+  readonly plainWrites: number
   readonly rows: number
   readonly firstVersion: number | null
   readonly newestBatchId: number
@@ -75,6 +77,11 @@ export class LedgerEvidence {
     return this.#statements.repeatedWrites.all({ query, tableId }) as RepeatedWrite[]
   }
 
+  /** Rows that a query id wrote to tables of this name that are not there any more. */
+  rowsInDroppedTables(queryId: string, tableName: string, tableId: string | null): number {
+    return this.#statements.rowsInDroppedTables.get(queryId, tableName, tableId) as number
+  }
+
   /** Skips of a query id that left rows out of a table, by batch. */
   lossySkips(queryId: string, tableId: string): LossySkip[] {
     return this.#statements.lossySkips.all(queryId, tableId) as LossySkip[]
@@ -90,7 +97,7 @@ function prepareAll(database: Database) {
              FROM ledger WHERE query_id = @queryId GROUP BY batch_id, attempt)`,
     ),
     writersOf: database.prepare(
-      `SELECT query_id AS queryId, count(*) AS writes, sum(rows) AS rows, min(version) AS firstVersion, max(batch_id) AS newestBatchId,
+      `SELECT query_id AS queryId, count(*) AS writes, sum(idempotent = 0) AS plainWrites, sum(rows) AS rows, min(version) AS firstVersion, max(batch_id) AS newestBatchId,
          (SELECT newest.range_end FROM ledger AS newest WHERE newest.query_id = ledger.query_id AND newest.table_id = ledger.table_id
             AND newest.outcome = 'committed' ORDER BY newest.batch_id DESC LIMIT 1) AS rangeEnd
        FROM ledger WHERE query = ? AND table_id = ? AND outcome = 'committed' GROUP BY query_id ORDER BY min(version)`,
@@ -106,6 +113,9 @@ function prepareAll(database: Database) {
        FROM ledger JOIN repeated USING (query_id, batch_id, write_number)
        WHERE table_id = @tableId AND outcome = 'committed' ORDER BY version`,
     ),
+    rowsInDroppedTables: database
+      .prepare("SELECT coalesce(sum(rows), 0) FROM ledger WHERE query_id = ? AND table_name = ? AND table_id IS NOT ? AND outcome = 'committed'")
+      .pluck(),
     lossySkips: database.prepare(
       `SELECT batch_id AS batchId, max(left_out_rows) AS rows, app_id AS appId, txn_version AS txnVersion, reason
        FROM ledger WHERE query_id = ? AND table_id = ? AND outcome = 'already-committed' AND left_out_rows > 0 GROUP BY batch_id ORDER BY batch_id`,

@@ -4,10 +4,12 @@
  */
 import type { FileMetaData } from 'hyparquet'
 import { StreamtopError } from '../errors.js'
-import { sameName } from './schema.js'
+import { type Column, sameName, storedName } from './schema.js'
 
 export interface FileColumn {
   readonly name: string
+  /** Parquet's `field_id`; null when the file gives the column none. */
+  readonly fieldId: number | null
   /** Spark's timestamps; parquet-wasm would turn those before 1677 and after 2262 into other times. */
   readonly isInt96: boolean
 }
@@ -36,16 +38,38 @@ export async function readFooter(bytes: Uint8Array): Promise<ParquetFooter> {
   const properties = new Map((metadata.key_value_metadata ?? []).map(({ key, value }) => [key, value ?? '']))
   return {
     rowCount: Number(metadata.num_rows),
-    columns: parquetSchema(metadata).children.map(({ element }) => ({ name: element.name, isInt96: element.type === 'INT96' })),
+    columns: parquetSchema(metadata).children.map(({ element }) => ({
+      name: element.name,
+      fieldId: element.field_id ?? null,
+      isInt96: element.type === 'INT96',
+    })),
     hasJulianDates: wroteJulianDates(properties),
     metadata,
     withoutArrowSchema: (whole) => (properties.has(ARROW_SCHEMA) ? hideArrowSchema(whole, footerStart) : whole),
   }
 }
 
-/** The file's column of a name: the same letters, else the same but for case. */
-export function findFileColumn(footer: ParquetFooter, name: string): FileColumn | null {
-  return footer.columns.find((column) => column.name === name) ?? footer.columns.find((column) => sameName(column.name, name)) ?? null
+/**
+ * The file's column for a table's: by Parquet's id where the table goes by ids, else by the name under which it is stored, the same
+ * letters before the same but for case. Null when the file does not have it. Throws `unsupported-feature` when the table goes by ids and the file has none.
+ */
+export function findFileColumn(footer: ParquetFooter, column: Column): FileColumn | null {
+  const fieldId = column.stored?.fieldId ?? null
+  if (fieldId === null) {
+    const name = storedName(column)
+    return footer.columns.find((one) => one.name === name) ?? footer.columns.find((one) => sameName(one.name, name)) ?? null
+  }
+  if (footer.columns.length > 0 && footer.columns.every((one) => one.fieldId === null)) {
+    throw new StreamtopError('unsupported-feature', 'the table finds its columns by id (column mapping, mode id) and a data file has no ids', {
+      hint: 'use Spark for this table, or write a plain copy of it',
+    })
+  }
+  return footer.columns.find((one) => one.fieldId === fieldId) ?? null
+}
+
+/** The same bytes without the note that an Arrow writer leaves of its own types (see `hideArrowSchema`). */
+export function withoutArrowSchema(bytes: Uint8Array): Uint8Array {
+  return hideArrowSchema(bytes, startOfFooter(bytes))
 }
 
 /** A file ends with its footer, the footer's length in four bytes, and four letters. */

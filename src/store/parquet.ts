@@ -33,14 +33,14 @@ export async function encodeParquet(columns: Columns): Promise<Uint8Array> {
 }
 
 /**
- * The schema's columns of a Parquet file, by name in any case; one that the file does not have is null in every row. Throws
+ * The schema's columns of a Parquet file, found as `findFileColumn` says; one that the file does not have is null in every row. Throws
  * `table-damaged` when the file cannot be read or holds another type, and `schema-mismatch` when a column that may not be null is missing or has nulls.
  */
 export async function decodeParquet(bytes: Uint8Array, schema: Schema): Promise<Columns> {
   const { arrow, wasm } = await loadModules()
   const footer = await readFooter(bytes)
   const present = schema.columns.flatMap((column) => {
-    const fileColumn = findFileColumn(footer, column.name)
+    const fileColumn = findFileColumn(footer, column)
     return fileColumn ? [{ column: { ...column, nullable: true }, fileColumn }] : []
   })
   const int96 = present.filter(({ fileColumn }) => fileColumn.isInt96)
@@ -219,12 +219,13 @@ function decodeValues(arrow: ArrowModule, column: Column, data: Data): Vector['v
       break
     case 'long':
       if (raw instanceof BigInt64Array && data.typeId === arrow.Type.Int) return raw
-      if (raw instanceof Int32Array && data.typeId === arrow.Type.Int) return BigInt64Array.from(raw, BigInt)
+      if (isNarrowInteger(raw) && data.typeId === arrow.Type.Int) return BigInt64Array.from(raw, BigInt)
       break
     case 'float':
     case 'double':
       if (raw instanceof Float64Array) return raw
       if (raw instanceof Float32Array) return Float64Array.from(raw)
+      if (type.kind === 'double' && isNarrowInteger(raw) && data.typeId === arrow.Type.Int) return Float64Array.from(raw)
       break
     case 'boolean':
       if (data.typeId === arrow.Type.Bool) return unpackBits(raw as Uint8Array, data.offset, data.length, 1)
@@ -239,9 +240,39 @@ function decodeValues(arrow: ArrowModule, column: Column, data: Data): Vector['v
       if (arrow.DataType.isDecimal(data.type) && data.type.scale === type.scale && data.type.precision <= type.precision && data.type.bitWidth === 128) {
         return wordsOf(raw as Uint32Array)
       }
-      break
+      return widenedDecimal(arrow, type, data) ?? fail(column, data)
   }
+  return fail(column, data)
+}
+
+function fail(column: Column, data: Data): never {
   throw otherType(column, String(data.type))
+}
+
+function isNarrowInteger(raw: unknown): raw is Int8Array | Int16Array | Int32Array {
+  return raw instanceof Int8Array || raw instanceof Int16Array || raw instanceof Int32Array
+}
+
+/** Decimals of a file that was written when the column was a whole number or a smaller decimal (Delta protocol, "Type Widening"); null when it never was. */
+function widenedDecimal(arrow: ArrowModule, { precision, scale }: { readonly precision: number; readonly scale: number }, data: Data): BigInt64Array | null {
+  const raw = data.values
+  const isDecimal = arrow.DataType.isDecimal(data.type) && data.type.bitWidth === 128
+  const before = isDecimal
+    ? data.type
+    : data.typeId === arrow.Type.Int && (raw instanceof BigInt64Array || isNarrowInteger(raw))
+      ? { precision: 0, scale: 0 }
+      : null
+  if (before === null || before.scale > scale || before.precision - before.scale > precision - scale) return null
+  const factor = 10n ** BigInt(scale - before.scale)
+  const words = isDecimal ? wordsOf(raw as Uint32Array) : null
+  const widened = new BigInt64Array(data.length * 2)
+  for (let row = 0; row < data.length; row++) {
+    const unscaled = words ? ((words[row * 2 + 1] as bigint) << 64n) | BigInt.asUintN(64, words[row * 2] as bigint) : BigInt((raw as Int32Array)[row] as number)
+    const value = unscaled * factor
+    widened[row * 2] = BigInt.asIntN(64, value)
+    widened[row * 2 + 1] = BigInt.asIntN(64, value >> 64n)
+  }
+  return widened
 }
 
 /** Arrow's time units are 0: seconds, 1: milliseconds, 2: microseconds, 3: nanoseconds; what is finer is cut towards the past. */

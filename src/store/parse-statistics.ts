@@ -4,7 +4,7 @@
  */
 import { parseDays } from './civil-time.js'
 import { tryParseDecimal } from './decimal.js'
-import { type Column, findColumn, type Schema } from './schema.js'
+import { type Column, findColumn, type Schema, storedName } from './schema.js'
 import { type Comparable, compareValues } from './statistics.js'
 import { tryParseTimestamp } from './timestamp.js'
 
@@ -23,14 +23,17 @@ export function parseStatistics(text: string | null, schema: Schema): FileStatis
   const stats = text === null ? null : parseKeepingDigits(text)
   const bound = (group: string, name: string, read: (column: Column, value: string) => Comparable | null) => {
     const column = findColumn(schema, name)
-    const value = column && memberOf(memberOf(stats, group), column.name)
+    const value = column && memberOf(memberOf(stats, group), storedName(column))
     return column && typeof value === 'string' ? read(column, value) : null
   }
   return {
     rowCount: countIn(memberOf(stats, 'numRecords')),
     min: (name) => bound('minValues', name, (column, value) => readValue(column, value)),
     max: (name) => bound('maxValues', name, (column, value) => readMaximum(column, value)),
-    nullCount: (name) => countIn(memberOf(memberOf(stats, 'nullCount'), findColumn(schema, name)?.name ?? name)),
+    nullCount(name) {
+      const column = findColumn(schema, name)
+      return countIn(memberOf(memberOf(stats, 'nullCount'), column ? storedName(column) : name))
+    },
   }
 }
 

@@ -4,8 +4,8 @@
  */
 import { StreamtopError } from '../errors.js'
 import type { AddFile, Metadata, Protocol, Txn, VersionActions } from './actions.js'
-import { parseSchemaString } from './schema.js'
 import type { Snapshot } from './table-log.js'
+import { tableSchema } from './table-schema.js'
 import { deletionVectorId } from './version-text.js'
 
 /**
@@ -23,7 +23,7 @@ export function applyVersion(before: Snapshot | null, table: string, version: nu
     version,
     protocol,
     metadata,
-    schema: before && before.metadata.schemaString === metadata.schemaString ? before.schema : parseSchemaString(metadata.schemaString),
+    schema: before?.metadata === metadata ? before.schema : tableSchema(metadata),
     files: liveFiles(before?.files ?? [], actions),
     txns: newestTxns(before?.txns ?? new Map(), actions.txns),
   }

@@ -1,11 +1,11 @@
 /**
  * `_counts.db`: for each data file the hashes of its rows, from which rows and distinct rows of any snapshot are counted exactly
  * without reading Parquet again. It is a cache beside the log: written after the commit, never synced, read by observers, and
- * whatever is missing in it is computed from the data file.
+ * whatever is missing in it is computed from the data file; so nothing that goes wrong with it is anybody's error. It has a rollback
+ * journal and no WAL, for a reader of a WAL either leaves files behind or has to read the whole database.
  */
 import { join } from 'node:path'
 import { type Database, openDatabase, type Statement } from '../database.js'
-import { openDatabaseToRead } from '../database-to-read.js'
 import type { Effects } from '../effects.js'
 import type { Columns } from './columns.js'
 import { formatOffsets, type OffsetRanges, offsetRangesOf, parseOffsets } from './offset-ranges.js'
@@ -40,18 +40,22 @@ export class RowCounts {
     const path = countsPathOf(tablesFolder)
     try {
       return RowCounts.#openAt(path)
-    } catch {
-      for (const suffix of ['', '-wal', '-shm']) fx.files.remove(path + suffix)
+    } catch (error) {
+      // While others are at it for long, what this process counts is kept nowhere.
+      if (isBusy(error)) return RowCounts.#openAt(':memory:')
+      for (const suffix of ['', '-journal', '-wal', '-shm']) fx.files.remove(path + suffix)
       return RowCounts.#openAt(path)
     }
   }
 
   /** Opens it for reading; null when there is none that can be read. */
   static openForReading(tablesFolder: string, fx: Effects): RowCounts | null {
+    const path = countsPathOf(tablesFolder)
+    if (!fx.files.exists(path)) return null
     let database: Database | null = null
     try {
-      database = openDatabaseToRead(countsPathOf(tablesFolder), fx)
-      return database?.pragma('user_version', { simple: true }) === FORMAT ? new RowCounts(database) : null
+      database = openDatabase(path, { readonly: true })
+      return database.pragma('user_version', { simple: true }) === FORMAT ? new RowCounts(database) : null
     } catch {
       database?.close()
       return null
@@ -59,7 +63,7 @@ export class RowCounts {
   }
 
   static #openAt(path: string): RowCounts {
-    const database = openDatabase(path)
+    const database = openDatabase(path, { journal: 'delete' })
     database.pragma('synchronous = OFF')
     const formatOf = () => database.pragma('user_version', { simple: true })
     if (formatOf() !== FORMAT) {
@@ -67,9 +71,7 @@ export class RowCounts {
         .transaction(() => {
           if (formatOf() === FORMAT) return
           database.exec('DROP TABLE IF EXISTS row_hashes')
-          database.exec(
-            'CREATE TABLE row_hashes (path TEXT NOT NULL, scheme INTEGER NOT NULL, hashes BLOB NOT NULL, offsets TEXT, PRIMARY KEY (path, scheme))',
-          )
+          database.exec('CREATE TABLE row_hashes (path TEXT NOT NULL, scheme INTEGER NOT NULL, hashes BLOB NOT NULL, offsets TEXT, PRIMARY KEY (path, scheme))')
           database.pragma(`user_version = ${FORMAT}`)
         })
         .immediate()
@@ -79,7 +81,7 @@ export class RowCounts {
 
   /** The hashes of a data file's rows (`hashRows`), or null. The path is the table's name and the file's, which holds a UUID. */
   find(table: string, path: string): Uint32Array | null {
-    const blob = this.#find.get(`${table}/${path}`, HASH_SCHEME) as Buffer | undefined
+    const blob = orNull(() => this.#find.get(`${table}/${path}`, HASH_SCHEME)) as Buffer | null | undefined
     if (!blob) return null
     const copy = new Uint8Array(blob)
     return new Uint32Array(copy.buffer, 0, copy.byteLength >> 2)
@@ -87,7 +89,7 @@ export class RowCounts {
 
   /** Which records of a topic the rows of a data file are; null when that is not kept, or the table has no such columns. */
   findOffsets(table: string, path: string): OffsetRanges | null {
-    const text = this.#findOffsets.get(`${table}/${path}`, HASH_SCHEME) as string | null | undefined
+    const text = orNull(() => this.#findOffsets.get(`${table}/${path}`, HASH_SCHEME)) as string | null | undefined
     return text ? parseOffsets(text) : null
   }
 
@@ -99,7 +101,11 @@ export class RowCounts {
         this.#put.run(`${table}/${path}`, HASH_SCHEME, Buffer.from(hashes.buffer, hashes.byteOffset, hashes.byteLength), offsetsText(columns))
       }
     })
-    put.immediate()
+    try {
+      put.immediate()
+    } catch (error) {
+      if (!isBusy(error)) throw error
+    }
   }
 
   close(): void {
@@ -117,4 +123,17 @@ export function recordsOf(columns: Columns): OffsetRanges | null {
 function offsetsText(columns: Columns): string | null {
   const records = recordsOf(columns)
   return records && formatOffsets(records)
+}
+
+function orNull<T>(read: () => T): T | null {
+  try {
+    return read()
+  } catch {
+    return null
+  }
+}
+
+function isBusy(error: unknown): boolean {
+  const code = (error as { readonly code?: unknown } | null)?.code
+  return typeof code === 'string' && code.startsWith('SQLITE_BUSY')
 }

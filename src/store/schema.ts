@@ -12,6 +12,18 @@ export interface Column {
   readonly name: string
   readonly type: ColumnType
   readonly nullable: boolean
+  /** How a table's files hold the column, where that is not simply by its name; `tableSchema` finds it out. */
+  readonly stored?: StoredColumn
+}
+
+/** A column that its table's files hold under another name (column mapping), or not at all (partitions). */
+export interface StoredColumn {
+  /** Its name in Parquet files, in statistics and among partition values. */
+  readonly name: string
+  /** The Parquet field by whose id it is found, where ids and not names count. */
+  readonly fieldId: number | null
+  /** Its value stands in the log, once for each file. */
+  readonly isPartition: boolean
 }
 
 export interface Schema {
@@ -92,6 +104,11 @@ export function columnIndex(schema: Schema, name: string): number {
 /** The column of a name in any case, or null. */
 export function findColumn(schema: Schema, name: string): Column | null {
   return schema.columns[columnIndex(schema, name)] ?? null
+}
+
+/** The column's name in the table's files. */
+export function storedName(column: Column): string {
+  return column.stored?.name ?? column.name
 }
 
 export function sameName(a: string, b: string): boolean {

@@ -6,14 +6,16 @@ import type { Database, Statement } from '../database.js'
 import { checkpointWhenGrown } from '../database.js'
 import type { Effects } from '../effects.js'
 import { StreamtopError } from '../errors.js'
-import type { AddFile, DeletionVector, Metadata, Protocol, Txn, VersionActions } from './actions.js'
+import type { AddFile, DeletionVector, Metadata, Protocol, RemoveFile, Txn, VersionActions } from './actions.js'
 import { Ledger, type WriteResult } from './ledger.js'
 import { LedgerEvidence } from './ledger-evidence.js'
 import { openLogDatabase, openLogToRead } from './log-schema.js'
 import { firstVersionIsIncomplete } from './replay.js'
 import { Runs } from './runs.js'
-import { parseSchemaString, type Schema } from './schema.js'
+import type { Schema } from './schema.js'
+import type { TableBase } from './table-checkpoint.js'
 import type { Snapshot } from './table-log.js'
+import { tableSchema } from './table-schema.js'
 import { deletionVectorId, parseVersion } from './version-text.js'
 
 /** A table as the log knows it. */
@@ -28,6 +30,14 @@ export interface Shape {
   readonly metadata: Metadata
   readonly protocol: Protocol
   readonly schema: Schema
+}
+
+/** A version as `recordStart` takes it. */
+export interface StartVersion {
+  readonly version: number
+  readonly text: string
+  readonly actions: VersionActions
+  readonly written: WriteResult | null
 }
 
 /** One line of a table's history. */
@@ -57,12 +67,15 @@ export class SqliteLog {
   }
 
   /**
-   * The log for a reader, who leaves no trace where it lies; null when there is none yet.
+   * The log for a reader, as it is at this moment, to be closed soon; the reader leaves no trace where it lies. Null when there is none yet.
    * @throws table-damaged when the file is not a log of streamtop's
    */
   static openToRead(path: string, fx: Effects): SqliteLog | null {
     const database = openLogToRead(path, fx)
-    return database && new SqliteLog(database)
+    if (database === null) return null
+    // One read transaction to the end: tables and ledger are seen at one moment.
+    database.exec('BEGIN')
+    return new SqliteLog(database)
   }
 
   close(): void {
@@ -95,6 +108,11 @@ export class SqliteLog {
     return this.#statements.oldestVersion.get(tableKey) as number | null
   }
 
+  /** The oldest version whose snapshot can be asked for; the texts may begin before it. */
+  oldestSnapshotVersion(tableKey: number): number | null {
+    return this.#statements.oldestShape.get(tableKey) as number | null
+  }
+
   versionText(tableKey: number, version: number): string | null {
     return (this.#statements.versionText.get(tableKey, version) as string | undefined) ?? null
   }
@@ -119,7 +137,7 @@ export class SqliteLog {
     const known = this.#shapes.get(key)
     if (known) return known
     const parsed = JSON.parse(metadata) as Metadata
-    const shape = { metadata: parsed, protocol: JSON.parse(protocol) as Protocol, schema: parseSchemaString(parsed.schemaString) }
+    const shape = { metadata: parsed, protocol: JSON.parse(protocol) as Protocol, schema: tableSchema(parsed) }
     this.#shapes.set(key, shape)
     return shape
   }
@@ -183,6 +201,37 @@ export class SqliteLog {
     return new Set(texts.map((text) => (JSON.parse(text) as Metadata).schemaString)).size <= 1
   }
 
+  /**
+   * Records how a table's log begins whose first versions were cleaned up, in one transaction: the texts of the first versions that are
+   * there, and the table's state at its base. A table of that name that is there already was recorded by another process, and is left alone.
+   * @param versions ascending, from the oldest one on; those behind the base are recorded as `record` would
+   */
+  recordStart(name: string, base: TableBase, versions: readonly StartVersion[]): LoggedTable {
+    return this.transaction(() => {
+      const there = this.table(name)
+      if (there) return there
+      const { version: at, state } = base
+      const table = this.#addTable(name, at, state)
+      const { tableKey } = table
+      const newest = new Map<string, number>()
+      for (const { version, text, actions, written } of versions) {
+        if (version > at) this.#insertVersion(table, version, text, actions)
+        else {
+          this.#insertText(table, version, text, actions)
+          for (const txn of actions.txns) newest.set(txn.appId, txn.version)
+        }
+        if (written) this.ledger.fill({ ...written, tableName: name, tableId: table.tableId, version })
+      }
+      this.#insertShape(tableKey, at, state)
+      for (const [position, add] of state.adds.entries()) this.#insertFile(tableKey, at, position, add)
+      for (const remove of state.removes) this.#insertRemoved(tableKey, at, remove)
+      // A txn that no text here has was set before them: it is found, but nobody is said to have written it.
+      const before = (versions[0]?.version ?? at) - 1
+      for (const txn of state.txns) if (newest.get(txn.appId) !== txn.version) this.#insertTxn(tableKey, before, txn)
+      return table
+    })
+  }
+
   /** Marks the live table of that name as being dropped. */
   markDropping(tableKey: number): void {
     this.#statements.setState.run('dropping', tableKey)
@@ -219,16 +268,34 @@ export class SqliteLog {
 
   #insertVersion(table: LoggedTable, version: number, text: string, actions: VersionActions): void {
     const { tableKey } = table
+    this.#insertText(table, version, text, actions)
+    if (actions.metadata || actions.protocol) this.#insertShape(tableKey, version, actions)
+    for (const remove of actions.removes) this.#statements.removeFile.run(version, tableKey, remove.path, deletionVectorId(remove.deletionVector))
+    for (const [position, add] of actions.adds.entries()) this.#insertFile(tableKey, version, position, add)
+  }
+
+  /** The text, and what is looked up in it. */
+  #insertText(table: LoggedTable, version: number, text: string, actions: VersionActions): void {
+    const { tableKey } = table
     if (actions.metadata && actions.metadata.id !== table.tableId) throw tableIsAnother(table, actions.metadata.id)
     const { timestamp, operation } = actions.commitInfo ?? {}
     this.#statements.addVersion.run(tableKey, version, typeof timestamp === 'number' ? timestamp : null, typeof operation === 'string' ? operation : null, text)
-    if (actions.metadata || actions.protocol) {
-      const { metadata, protocol } = actions
-      this.#statements.addShape.run(tableKey, version, metadata && JSON.stringify(metadata), protocol && JSON.stringify(protocol))
-    }
-    for (const remove of actions.removes) this.#statements.removeFile.run(version, tableKey, remove.path, deletionVectorId(remove.deletionVector))
-    for (const [position, add] of actions.adds.entries()) this.#insertFile(tableKey, version, position, add)
-    for (const txn of actions.txns) this.#statements.addTxn.run(tableKey, txn.appId, version, txn.version, txn.lastUpdatedMs)
+    for (const txn of actions.txns) this.#insertTxn(tableKey, version, txn)
+  }
+
+  #insertTxn(tableKey: number, version: number, txn: Txn): void {
+    this.#statements.addTxn.run(tableKey, txn.appId, version, txn.version, txn.lastUpdatedMs)
+  }
+
+  #insertShape(tableKey: number, version: number, { metadata, protocol }: Pick<VersionActions, 'metadata' | 'protocol'>): void {
+    this.#statements.addShape.run(tableKey, version, metadata && JSON.stringify(metadata), protocol && JSON.stringify(protocol))
+  }
+
+  /** A file that was taken out before the table's base: never live, and known, so that it is no orphan. */
+  #insertRemoved(tableKey: number, version: number, { path, deletionVector, size, partitionValues }: RemoveFile): void {
+    const add = { path, deletionVector, size: size ?? 0, modifiedMs: 0, dataChange: false, partitionValues, statistics: null }
+    this.#insertFile(tableKey, version, 0, add)
+    this.#statements.removeFile.run(version, tableKey, path, deletionVectorId(deletionVector))
   }
 
   #insertFile(tableKey: number, version: number, position: number, add: AddFile): void {
@@ -292,6 +359,7 @@ function prepareAll(database: Database) {
     droppedId: prepare("SELECT 1 FROM tables WHERE state <> 'live' AND table_id = ?"),
     addTable: prepare("INSERT INTO tables (name, table_id, state) VALUES (?, ?, 'live')"),
     setState: prepare('UPDATE tables SET state = ? WHERE table_key = ?'),
+    oldestShape: prepare('SELECT min(at_version) FROM shapes WHERE table_key = ?').pluck(),
     newestVersion: prepare('SELECT max(version) FROM versions WHERE table_key = ?').pluck(),
     oldestVersion: prepare('SELECT min(version) FROM versions WHERE table_key = ?').pluck(),
     versionText: prepare('SELECT text FROM versions WHERE table_key = ? AND version = ?').pluck(),
@@ -313,7 +381,7 @@ function prepareAll(database: Database) {
     removedFiles: prepare(
       `SELECT path, size, modified_ms AS modifiedMs, data_change AS dataChange, partition_values AS partitionValues, statistics,
          deletion_vector AS deletionVector, removed_version AS removedVersion
-       FROM files WHERE table_key = ? AND removed_version <= ? ORDER BY removed_version`,
+       FROM files WHERE table_key = ? AND removed_version <= ? AND removed_version > added_version ORDER BY removed_version`,
     ),
     metadataTexts: prepare('SELECT metadata FROM shapes WHERE table_key = ? AND metadata IS NOT NULL').pluck(),
     addFile: prepare(
@@ -326,7 +394,10 @@ function prepareAll(database: Database) {
       `SELECT app_id AS appId, version, last_updated_ms AS lastUpdatedMs, at_version AS atVersion
        FROM txns WHERE table_key = ? AND app_id = ? ORDER BY at_version DESC LIMIT 1`,
     ),
-    versionOfTxn: prepare('SELECT at_version FROM txns WHERE table_key = ? AND app_id = ? AND version = ? ORDER BY at_version DESC LIMIT 1').pluck(),
+    versionOfTxn: prepare(
+      `SELECT at_version FROM txns JOIN versions USING (table_key) WHERE table_key = ? AND app_id = ? AND txns.version = ? AND versions.version = at_version
+       ORDER BY at_version DESC LIMIT 1`,
+    ).pluck(),
     txnsAt: prepare(
       `SELECT app_id AS appId, version, last_updated_ms AS lastUpdatedMs, max(at_version) AS atVersion
        FROM txns WHERE table_key = @tableKey AND at_version <= @version GROUP BY app_id`,

@@ -35,7 +35,6 @@ export class Store implements TableLog, CommitContext {
   #toCount: { readonly table: string; readonly path: string; readonly columns: Columns }[] = []
   #counts: RowCounts | null = null
 
-
   private constructor(workspace: string, fx: Effects) {
     this.tablesFolder = tablesFolderOf(workspace)
     this.fx = fx
@@ -96,11 +95,17 @@ export class Store implements TableLog, CommitContext {
     return known && this.log.oldestVersion(known.tableKey)
   }
 
+  /** The oldest version whose snapshot can be asked for; `oldestVersion` is earlier where texts from before a table checkpoint are left. */
+  oldestSnapshotVersion(table: string): number | null {
+    const known = this.#adopt(table)
+    return known && this.log.oldestSnapshotVersion(known.tableKey)
+  }
+
   snapshot(table: string, version?: number): Snapshot | null {
     const known = this.#adopt(table)
     if (!known) return null
     const newest = this.log.newestVersion(known.tableKey) ?? 0
-    const oldest = this.log.oldestVersion(known.tableKey) ?? 0
+    const oldest = this.log.oldestSnapshotVersion(known.tableKey) ?? 0
     if (version !== undefined && (version < oldest || version > newest)) throw noSuchVersion(table, version, oldest, newest)
     return this.log.snapshot(known, version ?? newest)
   }

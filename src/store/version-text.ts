@@ -23,15 +23,22 @@ export function formatVersion(actions: VersionActions): string {
  * @throws table-damaged when a line is not a JSON object or an action lacks what it must have
  */
 export function parseVersion(text: string, where: string): VersionActions {
+  const lines = text.split('\n').entries()
+  return actionsOf(parsedLines(lines, where), where)
+}
+
+/** One line of a version, or one row of a table checkpoint: an object with the action under its name. */
+export type ActionObject = Readonly<Record<string, unknown>>
+
+/** The actions that objects say. Throws as `parseVersion`. */
+export function actionsOf(objects: Iterable<ActionObject>, where: string): VersionActions {
   let commitInfo: Record<string, unknown> | null = null
   let metadata: Metadata | null = null
   let protocol: Protocol | null = null
   const txns: Txn[] = []
   const adds: AddFile[] = []
   const removes: RemoveFile[] = []
-  for (const [index, line] of text.split('\n').entries()) {
-    if (line.trim() === '') continue
-    const action = parseLine(line, `${where}, line ${index + 1}`)
+  for (const action of objects) {
     if (isObject(action.commitInfo)) commitInfo = action.commitInfo
     else if (isObject(action.metaData)) metadata = toMetadata(action.metaData, where)
     else if (isObject(action.protocol)) protocol = toProtocol(action.protocol)
@@ -46,6 +53,12 @@ export function parseVersion(text: string, where: string): VersionActions {
 export function rowCountOf(statistics: string | null): number | null {
   const found = statistics === null ? null : /"numRecords"\s*:\s*(\d+)/.exec(statistics)
   return found ? Number(found[1]) : null
+}
+
+/** The live rows that a file's statistics and deletion vector say it has; null when they do not. */
+export function liveRowCountOf({ statistics, deletionVector }: Pick<AddFile, 'statistics' | 'deletionVector'>): number | null {
+  const all = rowCountOf(statistics)
+  return all === null ? null : all - (deletionVector?.cardinality ?? 0)
 }
 
 /** The deletion vector's part of a file's key: a file with another vector is another file (Delta protocol, "Action Reconciliation"). */
@@ -88,6 +101,10 @@ function removeJson(remove: RemoveFile): unknown {
     ...(remove.deletionVector === null ? {} : { deletionVector: remove.deletionVector }),
     ...(remove.rowCount === null ? {} : { stats: JSON.stringify({ numRecords: remove.rowCount }) }),
   }
+}
+
+function* parsedLines(lines: Iterable<[number, string]>, where: string): Generator<ActionObject> {
+  for (const [index, line] of lines) if (line.trim() !== '') yield parseLine(line, `${where}, line ${index + 1}`)
 }
 
 function parseLine(line: string, where: string): Record<string, unknown> {
@@ -166,7 +183,8 @@ function encodePath(path: string): string {
   return path.split('/').map(encodeURIComponent).join('/').replaceAll('%3D', '=')
 }
 
-function decodePath(path: string): string {
+/** A path as it stands in the log, decoded once: what a writer escaped for the folder's name stays escaped. */
+export function decodePath(path: string): string {
   try {
     return decodeURIComponent(path)
   } catch {

@@ -1,13 +1,13 @@
 /** The built command in real processes, each in an empty workspace that is removed when its test ends. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { onTestFinished } from 'vitest'
 
 const CLI = fileURLToPath(new URL('../../dist/cli.js', import.meta.url))
-const DEADLINE_MS = 10_000
+const DEADLINE_MS = 20_000
 
 export interface Ended {
   readonly exitCode: number | null
@@ -28,14 +28,19 @@ export interface CommandFolder {
   /** Starts one. What is still running when the test ends is killed. */
   start(line: string): Started
   list(...parts: string[]): string[]
+  /** A file's bytes as Latin-1. */
   read(...parts: string[]): string
+  write(name: string, text: string): void
+  /** A copy, also removed when the test ends. */
+  copy(): CommandFolder
 }
 
-/** An empty workspace for the built command. */
-export function commandFolder(): CommandFolder {
+/** A workspace for the built command: an empty one, or a copy of a folder. */
+export function commandFolder(from?: string): CommandFolder {
   if (!existsSync(CLI)) throw new Error('dist/cli.js is not built: run "npm run build" first ("npm test" does)')
   const folder = mkdtempSync(join(tmpdir(), 'streamtop-'))
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }))
+  if (from !== undefined) cpSync(from, folder, { recursive: true })
   const path = (...parts: string[]) => join(folder, ...parts)
   return {
     folder,
@@ -59,6 +64,8 @@ export function commandFolder(): CommandFolder {
     },
     list: (...parts) => (existsSync(path(...parts)) ? readdirSync(path(...parts)).sort() : []),
     read: (...parts) => readFileSync(path(...parts), 'latin1'),
+    write: (name, text) => writeFileSync(path(name), text),
+    copy: () => commandFolder(folder),
   }
 }
 

@@ -17,6 +17,8 @@ const ORDERS = `\
 +--------+-----------+------+------+-------------------+
 
 `
+/** Many processes one after the other, on a machine that may be busy. */
+const SLOW_MS = 120_000
 const KILLED = 'the stream failed: stopped after writing batch 0, before it was committed\n'
 const NINE = 'events_copy has 9 rows, 9 different\n'
 
@@ -41,14 +43,14 @@ function walk(at: CommandFolder, lines: typeof FROM_BRONZE_ON): void {
   }
 }
 
-test('the ten commands', () => {
+test('the ten commands', { timeout: SLOW_MS }, () => {
   const at = commandFolder()
   const startedMs = performance.now()
   walk(at, [['produce --all', ''], ['run bronze_orders', 'bronze_orders has 9 rows, 9 different\n'], ...FROM_BRONZE_ON])
   console.log(`the walk-through took ${Math.round(performance.now() - startedMs)} ms`)
 })
 
-test('the same with four parts: bronze has four versions, and events_copy takes all nine rows as batch 0', () => {
+test('the same with four parts: bronze has four versions, and events_copy takes all nine rows as batch 0', { timeout: SLOW_MS }, () => {
   const at = commandFolder()
   for (const [part, rows] of [
     [1, 3],
@@ -91,7 +93,7 @@ describe('what cannot be done', () => {
   })
 })
 
-test('the trap: a new checkpoint with the old app id is told what it left out', () => {
+test('the trap: a new checkpoint with the old app id is told what it left out', { timeout: SLOW_MS }, () => {
   const at = commandFolder()
   for (const line of ['produce --part 1', 'run bronze_orders', 'run events_copy --idempotent', 'produce --part 2', 'run bronze_orders', 'reset events_copy']) {
     expect(at.streamtop(line).exitCode).toBe(0)

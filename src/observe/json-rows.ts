@@ -1,0 +1,26 @@
+/** Rows as JSON that loses nothing: what a double cannot hold is a text. */
+import { castToString, hexText } from '../store/cast-to-string.js'
+import type { Columns, Vector } from '../store/columns.js'
+import { valueAt } from '../store/values.js'
+
+export type JsonValue = string | number | boolean | null
+
+/**
+ * The first rows by column name: numbers of up to 32 bits and finite doubles are numbers, booleans booleans; longs, decimals, dates
+ * and timestamps (UTC) texts as Spark casts them, NaN and infinities too, binary its hexadecimal digits.
+ */
+export function jsonRows(columns: Columns, limit: number): Readonly<Record<string, JsonValue>>[] {
+  const rows: Record<string, JsonValue>[] = []
+  for (let row = 0; row < Math.min(columns.rowCount, limit); row++) {
+    // From entries, so that a column called __proto__ is a property like any other.
+    rows.push(Object.fromEntries(columns.vectors.map((vector) => [vector.column.name, jsonValue(vector, row)])))
+  }
+  return rows
+}
+
+function jsonValue(vector: Vector, row: number): JsonValue {
+  const value = valueAt(vector, row)
+  if (value === null || typeof value === 'boolean' || typeof value === 'string') return value
+  if (typeof value === 'number' && Number.isFinite(value)) return value
+  return value instanceof Uint8Array ? hexText(value) : castToString(vector.column.type, value)
+}

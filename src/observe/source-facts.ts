@@ -1,0 +1,109 @@
+/** What a query's source holds up to an offset, as files of a table: what its sink is compared with. */
+import { tableSourceOptions } from '../engine/source-options.js'
+import { compareTableOffsets, parseTableOffset, type TableOffset } from '../engine/table-offset.js'
+import { filesOfRange } from '../engine/table-source-plan.js'
+import { StreamtopError } from '../errors.js'
+import type { AddFile } from '../store/actions.js'
+import { fileKey } from '../store/replay.js'
+import { rowCountOf } from '../store/version-text.js'
+import type { CheckpointFacts } from './checkpoint-facts.js'
+import type { OverlaidLog } from './overlaid-log.js'
+import { type TableView, tryViewOf } from './table-view.js'
+
+export interface TableSourceFacts {
+  readonly kind: 'table'
+  readonly name: string
+  readonly view: TableView | StreamtopError | null
+  /** Files with the rows up to the newest commit, or why they are not known. */
+  readonly committed: readonly AddFile[] | StreamtopError
+  /** Files with all rows that can have been written: up to the newest logged batch, and what the ledger says was written. */
+  readonly logged: readonly AddFile[] | StreamtopError
+  /** Files that were taken out of the table with their rows up to there: the stream may have read them before. */
+  readonly removed: readonly AddFile[]
+  /** Rows behind the newest commit. */
+  readonly lagRows: number | null
+}
+
+/**
+ * The facts of a table as a source. Never throws.
+ * @param written ends of ranges that the ledger says were written to the sink, whichever life of the query did
+ */
+export function tableSourceFacts(log: OverlaidLog, name: string, checkpoint: CheckpointFacts, written: readonly string[]): TableSourceFacts {
+  const view = tryViewOf(log, name)
+  const base = { kind: 'table', name, view } as const
+  if (view === null || view instanceof Error) {
+    const unknown = view ?? new StreamtopError('source-missing', `there is no table ${name} to compare with`)
+    const isNothing = view === null && checkpoint.summary.offsets.length === 0
+    return { ...base, committed: isNothing ? [] : unknown, logged: isNothing ? [] : unknown, removed: [], lagRows: isNothing ? 0 : null }
+  }
+  const { path } = checkpoint
+  const committed = orError(() => {
+    if (checkpoint.committedEnd === 'unknown') throw new StreamtopError('checkpoint-damaged', 'where the newest committed batch ends cannot be read')
+    return checkpoint.committedEnd === null ? [] : filesUpTo(log, name, parseTableOffset(checkpoint.committedEnd, path))
+  })
+  const { loggedEnd } = checkpoint
+  // Where the checkpoint does not say how far it got, all rows of the source can have been written.
+  const greatest =
+    loggedEnd === 'unknown'
+      ? null
+      : orError(() =>
+          greatestOf(
+            [loggedEnd, ...written].filter((line) => line !== null),
+            path,
+          ),
+        )
+  const everything = view.snapshot.files
+  const logged = greatest instanceof StreamtopError ? greatest : greatest === null ? everything : orError(() => filesUpTo(log, name, greatest))
+  const removed = orError(() => log.removedFiles(name, view.snapshot.version))
+  return {
+    ...base,
+    committed,
+    logged,
+    removed: removed instanceof StreamtopError ? [] : removed,
+    lagRows: committed instanceof StreamtopError ? null : rowsBehind(everything, committed),
+  }
+}
+
+/** With changed rows left out a range can be told of any table; what is left out are rows that the sink does not have. */
+const LENIENT = tableSourceOptions(['skipChangeCommits=true'])
+
+function filesUpTo(log: OverlaidLog, table: string, end: TableOffset): readonly AddFile[] {
+  return filesOfRange(log, table, null, end, LENIENT).files
+}
+
+function greatestOf(lines: readonly string[], path: string): TableOffset | null {
+  const offsets = lines.map((line) => parseTableOffset(line, path))
+  let greatest: TableOffset | null = null
+  for (const offset of offsets) {
+    if (greatest !== null && greatest.tableId !== offset.tableId) {
+      throw new StreamtopError(
+        'table-recreated',
+        `the sink was written from two tables, ${greatest.tableId} and ${offset.tableId}: their rows cannot be compared`,
+      )
+    }
+    if (greatest === null || compareTableOffsets(offset, greatest) > 0) greatest = offset
+  }
+  return greatest
+}
+
+/** Rows of live files that are not among those; null when a file does not say how many it has. */
+function rowsBehind(live: readonly AddFile[], known: readonly AddFile[]): number | null {
+  const keys = new Set(known.map(fileKey))
+  let rows = 0
+  for (const file of live) {
+    if (keys.has(fileKey(file))) continue
+    const count = rowCountOf(file.statistics)
+    if (count === null) return null
+    rows += count - (file.deletionVector?.cardinality ?? 0)
+  }
+  return rows
+}
+
+function orError<T>(read: () => T): T | StreamtopError {
+  try {
+    return read()
+  } catch (error) {
+    if (error instanceof StreamtopError) return error
+    throw error
+  }
+}

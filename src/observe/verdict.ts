@@ -1,0 +1,121 @@
+/**
+ * The verdict of a query's work against its own source. Pure. The numbers come from the data; where the data cannot tell, the ledger
+ * decides; the reasons are the ledger's, and where it knows nothing they say so.
+ */
+import type { Holds } from '../engine/definition.js'
+import { counted } from './counted.js'
+import type { RepeatedWrite } from '../store/ledger-evidence.js'
+import type { LedgerFacts } from './ledger-facts.js'
+import type { Comparison } from './sink-comparison.js'
+import type { VerdictName } from './status.js'
+
+export interface VerdictFacts {
+  readonly query: string
+  readonly table: string
+  readonly holds: Holds
+  /** Of the sink's table: 0 when it is not there, null when it cannot be read. */
+  readonly rows: number | null
+  readonly queryId: string | null
+  readonly comparison: Comparison
+  readonly ledger: Pick<LedgerFacts, 'repeated' | 'writers' | 'otherQueries' | 'lossySkips' | 'rowsInDroppedTables'>
+}
+
+export interface Verdict {
+  readonly verdict: VerdictName | null
+  readonly alsoDuplicated: boolean
+  /** Rows written more often than the source has them; null when that is not known. */
+  readonly writtenTwice: number | null
+  readonly reasons: readonly string[]
+}
+
+export function judge(facts: VerdictFacts): Verdict {
+  const { rows, comparison } = facts
+  if (rows === null)
+    return { verdict: null, alsoDuplicated: false, writtenTwice: null, reasons: comparison.because === null ? [] : [`not known: ${comparison.because}`] }
+  const { missing } = comparison
+  const writtenTwice = rowsWrittenTwice(facts)
+  const isDuplicated = (writtenTwice ?? 0) > 0
+  const isMissing = (missing ?? 0) > 0
+  const reasons = [...(isMissing ? whyMissing(facts, missing ?? 0) : []), ...(isDuplicated ? whyDuplicated(facts, writtenTwice ?? 0) : [])]
+  const base = { alsoDuplicated: isMissing && isDuplicated, writtenTwice, reasons }
+  if (isMissing) return { ...base, verdict: 'missing' }
+  if (isDuplicated) return { ...base, verdict: 'duplicated' }
+  if (rows === 0) return { ...base, verdict: 'empty' }
+  const isKnown = missing !== null && writtenTwice !== null
+  // Without numbers the ledger can still say that nothing was written twice; whether all is there stays open.
+  if (!isKnown && facts.ledger.writers.length === 0)
+    return { ...base, verdict: null, reasons: [`not known: ${comparison.because ?? 'the ledger knows nothing of it'}`] }
+  return { ...base, verdict: 'exactly-once', reasons: isKnown ? [] : [`judged by the ledger alone: ${comparison.because ?? 'the data does not tell'}`] }
+}
+
+/**
+ * Several rows of one key are what plain inserts make of several batches, so there the ledger decides; and where the data does not
+ * tell. Everywhere else the data does.
+ */
+function rowsWrittenTwice({ holds, comparison, ledger }: VerdictFacts): number | null {
+  const isPlainInsert = typeof holds === 'object' && ledger.writers.some((writer) => writer.plainWrites > 0)
+  if (comparison.writtenTwice !== null && !isPlainInsert) return comparison.writtenTwice
+  if (ledger.writers.length === 0) return comparison.writtenTwice
+  return ledger.repeated.reduce((sum, writes) => sum + extraRows(writes), 0) + rowsOfEarlierLives({ ledger, holds })
+}
+
+/** Rows that a repeated write has put into the table again. A MERGE that follows finds its rows there. */
+function extraRows(writes: readonly RepeatedWrite[]): number {
+  return writes.slice(1).reduce((sum, write) => sum + (write.operation === 'MERGE' ? 0 : write.rows), 0)
+}
+
+/** Of what a new checkpoint reads again from the beginning, as much is there already as the lives before it wrote. */
+function rowsOfEarlierLives({ ledger, holds }: Pick<VerdictFacts, 'ledger' | 'holds'>): number {
+  const lives = typeof holds === 'object' ? ledger.writers.filter((writer) => writer.plainWrites > 0) : ledger.writers
+  const newest = lives.at(-1)
+  if (lives.length < 2 || newest === undefined) return 0
+  return lives.slice(0, -1).reduce((sum, life) => sum + Math.min(life.rows, newest.rows), 0)
+}
+
+function whyMissing({ query, table, ledger, queryId }: VerdictFacts, missing: number): string[] {
+  const reasons = ledger.lossySkips.map(
+    (skip) => `batch ${skip.batchId} was skipped and its ${counted(skip.rows, 'row')} left out: ${skip.reason ?? `${table} has its txn already`}`,
+  )
+  if (ledger.rowsInDroppedTables > 0) {
+    reasons.push(
+      `${query} wrote ${counted(ledger.rowsInDroppedTables, 'row')} to a table ${table} that was dropped since; its checkpoint does not write them again`,
+    )
+  }
+  if (reasons.length > 0) return reasons
+  if (queryId === null) return [`${counted(missing, 'row')} of the source cannot be found in ${table}`]
+  return [`${counted(missing, 'row')} that the checkpoint has as committed cannot be found in ${table}, and the ledger has no record why`]
+}
+
+function whyDuplicated({ query, table, ledger, queryId }: VerdictFacts, writtenTwice: number): string[] {
+  const reasons: string[] = []
+  for (const writes of ledger.repeated) {
+    if (extraRows(writes) === 0) continue
+    const first = writes[0] as RepeatedWrite
+    const how = writes.map((write) => `attempt ${write.attempt} ${write.appId === null ? 'without a txn' : `with txn (${write.appId}, ${write.batchId})`}`)
+    reasons.push(
+      `batch ${first.batchId} was written ${timesOf(writes.length)}, ${listed(how)}: its ${counted(first.rows, 'row')} ${isOrAre(first.rows)} there ${timesOf(writes.length)}`,
+    )
+  }
+  if (ledger.writers.length > 1) {
+    const lives = ledger.writers.map(
+      (life) => `query id ${life.queryId}${life.queryId === queryId ? ' (the checkpoint that is there now)' : ''} wrote ${counted(life.rows, 'row')}`,
+    )
+    reasons.push(`${query} wrote to ${table} with ${ledger.writers.length} checkpoints, each of which read its source from the beginning: ${listed(lives)}`)
+  }
+  if (ledger.otherQueries.length > 0) reasons.push(`${listed([...ledger.otherQueries])} wrote to ${table} too`)
+  const what = `${counted(writtenTwice, 'row')} of ${table} ${isOrAre(writtenTwice)} there more often than in the source`
+  if (reasons.length > 0) return [what, ...reasons]
+  return [`${what}; the ledger has no record of who wrote them`]
+}
+
+function timesOf(count: number): string {
+  return count === 2 ? 'twice' : `${count} times`
+}
+
+function isOrAre(count: number): string {
+  return count === 1 ? 'is' : 'are'
+}
+
+function listed(parts: readonly string[]): string {
+  return parts.length <= 1 ? (parts[0] ?? '') : `${parts.slice(0, -1).join(', ')} and ${parts.at(-1)}`
+}

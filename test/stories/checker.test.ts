@@ -1,0 +1,148 @@
+/** The checker must be able to fail: it is shown sound workspaces, and then ones in which one thing each is wrong. */
+import Database from 'better-sqlite3'
+import { appendFileSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { bronzeOrders } from '../../src/queries/bronze-orders.js'
+import { eventsCopy } from '../../src/queries/events-copy.js'
+import { ORDER_PARTS } from '../../src/queries/order-parts.js'
+import { orders } from '../../src/queries/orders.js'
+import { checkWorkspace, openChecker, type Promised, type QueryPromise } from '../checker.mjs'
+import { newStory, temporaryStories, type Story } from './workspace.js'
+
+const SENT = ORDER_PARTS.flat().map(({ orderId, customerId, status, amount, eventTime }) => ({
+  order_id: orderId,
+  customer_id: customerId,
+  status,
+  amount,
+  event_time_us: Date.parse(eventTime) * 1000,
+  value: `{"order_id":${orderId},"customer_id":"${customerId}","status":"${status}","amount":${amount},"event_time":"${eventTime}"}`,
+}))
+const BRONZE: QueryPromise = {
+  name: 'bronze_orders',
+  source: { topic: 'orders' },
+  table: 'bronze_orders',
+  holds: 'every-row',
+  exactlyOnce: true,
+  caughtUp: true,
+}
+const COPY: QueryPromise = {
+  name: 'events_copy',
+  source: { table: 'bronze_orders' },
+  table: 'events_copy',
+  holds: 'every-row',
+  exactlyOnce: true,
+  caughtUp: true,
+}
+const ORDERS: QueryPromise = { ...COPY, name: 'orders', table: 'orders', holds: 'newest-of-each-order' }
+const ALL: Promised = { topic: 'orders', sent: SENT, queries: [BRONZE, COPY, ORDERS], said: [{ table: 'events_copy', rows: 9, distinct: 9 }] }
+
+const begin = temporaryStories()
+let sound: Story
+beforeAll(async () => {
+  sound = newStory()
+  for (const parts of [
+    [1, 2],
+    [3, 4],
+  ]) {
+    await sound.produce(...parts)
+    await sound.run(bronzeOrders)
+    await sound.run(eventsCopy, { idempotent: true, killAt: 'table-committed' })
+    for (const query of [eventsCopy, orders]) await sound.run(query, { idempotent: true })
+  }
+})
+afterAll(() => sound.remove())
+
+test('finds nothing in a workspace that was killed and recovered', async () => {
+  expect(await checkWorkspace(sound.folder, ALL)).toEqual([])
+})
+
+test('allows exactly the duplicates of replayed batches where idempotence was off', async () => {
+  const story = begin()
+  await story.produce(1, 2, 3, 4)
+  await story.run(bronzeOrders)
+  await story.run(eventsCopy, { killAt: 'table-committed' })
+  await story.run(eventsCopy)
+  expect(await checkWorkspace(story.folder, { ...ALL, queries: [BRONZE, { ...COPY, exactlyOnce: false }], said: [] })).toEqual([])
+  const violations = await checkWorkspace(story.folder, { ...ALL, queries: [COPY], said: [] })
+  expect(violations).toEqual([expect.stringMatching(/rows of events_copy: 9 are too many, for example .* \(2 times, not 1\)/)])
+})
+
+test('notices a file that changes once written', async () => {
+  const story = begin(sound)
+  const checker = await openChecker(story.folder)
+  expect(await checker.check(ALL)).toEqual([])
+  const path = story.path('checkpoints', 'events_copy', 'offsets', '1')
+  writeFileSync(path, readFileSync(path, 'utf8').replace('"200"', '"201"'))
+  expect(await checker.check(ALL)).toEqual([`${path} changed after it was written`])
+  checker.close()
+})
+
+describe('finds', () => {
+  const version = (table: string, number: number) => ['tables', table, '_delta_log', `${String(number).padStart(20, '0')}.json`]
+  const dataFile = (story: Story, table: string) => story.path('tables', table, story.list('tables', table).find((name) => name.endsWith('.parquet')) ?? '')
+  const rewrite = (story: Story, parts: readonly string[], from: string | RegExp, to: string) => {
+    const before = readFileSync(story.path(...parts), 'utf8')
+    const after = before.replace(from, to)
+    expect(after).not.toBe(before)
+    writeFileSync(story.path(...parts), after)
+  }
+  const sql = (story: Story, file: string, text: string) => {
+    const database = new Database(story.path(file))
+    database.exec(text)
+    database.close()
+  }
+
+  test.each<[what: string, damage: (story: Story) => void, violation: RegExp, promised?: Partial<Promised>]>([
+    ['a record that never arrived', () => {}, /10 records were sent .* holds 9/, { sent: [...SENT, { ...SENT[0], value: '{}' } as (typeof SENT)[0]] }],
+    [
+      'a record that came out as another',
+      () => {},
+      /bronze_orders: 1 are missing/,
+      { sent: SENT.map((record, index) => (index === 4 ? { ...record, amount: '40.01' } : record)) },
+    ],
+    ['a hole in the topic', (story) => sql(story, 'topics.db', 'DELETE FROM records WHERE "offset" = 3'), /has a hole before offset 4/],
+    ['a data file that is gone', (story) => rmSync(dataFile(story, 'events_copy')), /is live and is not there/],
+    ['a data file of another size', (story) => truncateSync(dataFile(story, 'orders'), 100), /has 100 bytes/],
+    [
+      'a row count that is not true',
+      (story) => rewrite(story, version('events_copy', 0), /numRecords\\":5/, 'numRecords\\":6'),
+      /numRecords of its statistics/,
+    ],
+    [
+      'a bound that is too narrow',
+      (story) => rewrite(story, version('bronze_orders', 0), /(maxValues\\":\{\\"order_id\\":)1004/, '$11003'),
+      /maxValues.order_id of its statistics/,
+    ],
+    ['a version that differs from the log', (story) => appendFileSync(story.path(...version('orders', 1)), '\n'), /version 1 of orders is another text/],
+    ['a version that is gone', (story) => rmSync(story.path(...version('orders', 1))), /orders has version 2 after 0/],
+    [
+      'a commit without offsets',
+      (story) => writeFileSync(story.path('checkpoints', 'orders', 'commits', '2'), 'v1\n{}'),
+      /batch 2 of orders is committed and has no offsets/,
+    ],
+    ['a hole in the offsets', (story) => rmSync(story.path('checkpoints', 'events_copy', 'offsets', '0')), /is committed and has no offsets/],
+    ['a batch that is not committed', (story) => rmSync(story.path('checkpoints', 'events_copy', 'commits', '1')), /batch 1 is not committed/],
+    [
+      'a range that differs',
+      (story) => sql(story, 'tables/_log.db', `UPDATE ledger SET range_start = '{}' WHERE query = 'orders' AND batch_id = 1`),
+      /the ledger says that batch 1 of orders starts at/,
+    ],
+    [
+      'a committed batch that the ledger does not know',
+      (story) => sql(story, 'tables/_log.db', `DELETE FROM ledger WHERE query = 'orders'`),
+      /the ledger knows no write of it/,
+    ],
+    [
+      'wrong counts',
+      () => {},
+      /said that events_copy has 9 rows, 8 different; a recount says 9 and 9/,
+      { said: [{ table: 'events_copy', rows: 9, distinct: 8 }] },
+    ],
+    ['a temp file', (story) => writeFileSync(story.path('tables', 'orders', '_delta_log', '.3.json.x.tmp'), ''), /3\.json\.x\.tmp was left behind/],
+  ])('%s', async (_, damage, violation, promised = {}) => {
+    const story = begin(sound)
+    damage(story)
+    const found = await checkWorkspace(story.folder, { ...ALL, ...promised })
+    expect(found.join('\n')).toMatch(violation)
+  })
+})
