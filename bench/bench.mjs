@@ -1,5 +1,6 @@
 /**
- * `npm run bench`: builds dist as it is shipped and the benchmark beside it, and runs it. What it builds and writes lies in
+ * `npm run bench`: builds dist as it is shipped and the benchmark beside it, and runs it in this process (so that
+ * `node --cpu-prof bench/bench.mjs` says where the time goes). What it builds and writes lies in
  * bench/dist, which Git does not see.
  */
 import { spawnSync } from 'node:child_process'
@@ -7,9 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
-const isBuilt = process.argv.includes('--no-build')
-
-if (!isBuilt) {
+if (!process.argv.includes('--no-build')) {
   const { status } = spawnSync(process.execPath, ['scripts/build.mjs'], { cwd: root, stdio: 'inherit' })
   if (status !== 0) process.exit(1)
 }
@@ -25,8 +24,4 @@ await build({
   external: ['better-sqlite3', 'parquet-wasm'],
   logLevel: 'warning',
 })
-const options = process.argv.slice(2).filter((option) => option !== '--no-build')
-// STREAMTOP_BENCH_NODE: options for Node, for example --cpu-prof.
-const nodeOptions = (process.env.STREAMTOP_BENCH_NODE ?? '').split(' ').filter(Boolean)
-const { status } = spawnSync(process.execPath, [...nodeOptions, 'bench/dist/main.mjs', ...options], { cwd: root, stdio: 'inherit' })
-process.exit(status ?? 1)
+await import('./dist/main.mjs')

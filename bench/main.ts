@@ -35,6 +35,7 @@ const { values: options } = parseArgs({
     quick: { type: 'boolean', default: false },
     peers: { type: 'boolean', default: false },
     json: { type: 'string' },
+    'no-build': { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
   },
 })

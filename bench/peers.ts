@@ -15,6 +15,7 @@ import { orders } from '../src/queries/orders.js'
 import { ordersSchema } from '../src/queries/orders-schema.js'
 import type { QueryDefinition } from '../src/engine/definition.js'
 import { Store } from '../src/store/store.js'
+import { BatchFloor } from './batch-floor.js'
 import { type BenchContext, median } from './figure.js'
 import { sendOrders } from './generated-orders.js'
 import { ended, startProcess } from './query-process.js'
@@ -41,9 +42,15 @@ export async function comparePeers(context: BenchContext): Promise<readonly Comp
     context.say('Spark and delta-rs are not in .spark/, so there is nothing to compare with: run "npm run test:spark" once, which fetches them')
     return []
   }
+  const floor = new BatchFloor(context.folder(), { offsets: 1_400, data: 3_500, version: 1_500, commit: 40, wal: 20_000 })
+  const floorMs = () => median(Array.from({ length: 50 }, () => floor.run()))
+  const floors = [floorMs()]
   const ours = await ourTimes(context)
+  floors.push(floorMs())
   const peers = context.folder()
   const theirs = await timesOfPeers(python, { folder: peers, jars, rounds: context.isQuick ? 4 : 12, ...tablesForPeers(ours.workspace, peers) })
+  floors.push(floorMs())
+  floor.close()
   const peer = (name: string) => (theirs[name] ? median(theirs[name]) : null)
   const { times } = ours
   const comparisons: Comparison[] = [
@@ -58,6 +65,8 @@ export async function comparePeers(context: BenchContext): Promise<readonly Comp
     { what: 'the same, when hashes are kept as streamtop does', streamtop: times.count, spark: peer('spark count'), deltaRs: null },
   ]
   process.stdout.write(`\n${tableOfComparisons(comparisons)}`)
+  const [before, between, after] = floors.map((ms) => amount(ms, 'ms'))
+  process.stdout.write(`The disk alone, 9 syncs: ${before} before streamtop, ${between} between, ${after} after the others, who sync nothing.\n`)
   return comparisons
 }
 

@@ -193,7 +193,9 @@ function queryLife(life: LifeOptions, { store, source }: Handles, run: RunRow, f
     reach: reachUnder(control, (event) => listen({ kind: 'step', event }), life.die, stop, fx),
     report: listen,
     began(queryId) {
-      run.update({ queryId })
+      // The newest batch may be another run's: its progress stays until this one has some.
+      const earlier = store.log.runs.all().find((row) => row.query === definition.name && row.queryId === queryId)
+      run.update({ queryId, progress: earlier?.progress ?? null })
       store.log.runs.put(run.current)
       listen({ kind: 'began', queryId })
     },
