@@ -23,6 +23,7 @@ export function memoryTableLog(tables: Readonly<Record<string, readonly VersionA
     tableNames: () => Object.keys(tables).sort(),
     newestVersion: (table) => (tables[table] ? tables[table].length - 1 : null),
     oldestVersion: (table) => (tables[table] ? oldest : null),
+    oldestSnapshotVersion: (table) => (tables[table] ? oldest : null),
     snapshot(table, version) {
       log.snapshots++
       let snapshot: Snapshot | null = null

@@ -7,7 +7,7 @@ import { StreamtopError } from '../errors.js'
 import type { AddFile, VersionActions } from '../store/actions.js'
 import { parseSchemaString, type Schema, sameType } from '../store/schema.js'
 import type { Snapshot, TableLog } from '../store/table-log.js'
-import { rowCountOf } from '../store/version-text.js'
+import { liveRowCountOf } from '../store/version-text.js'
 import type { TableSourceOptions } from './source-options.js'
 import { BASE_INDEX, compareTableOffsets, startOfVersion, type TableOffset } from './table-offset.js'
 
@@ -106,6 +106,7 @@ interface OpenSource {
   readonly table: string
   readonly tableId: string
   readonly oldest: number
+  readonly oldestSnapshot: number
   readonly newest: number
   /** What a version did; an error when it can no longer be read. */
   changes(version: number): VersionActions
@@ -124,6 +125,7 @@ function openSource(log: TableLog, table: string, offset: TableOffset | null): O
     table,
     tableId,
     oldest,
+    oldestSnapshot: log.oldestSnapshotVersion(table) ?? oldest,
     newest,
     changes(version) {
       if (version < oldest) throw versionsGone(source, version)
@@ -139,7 +141,7 @@ function openSource(log: TableLog, table: string, offset: TableOffset | null): O
 
 /** Version 0 names the table; only where it is cleaned up does the whole snapshot have to be asked. */
 function tableIdOf(log: TableLog, table: string): string {
-  const first = log.oldestVersion(table) === 0 ? log.changes(table, 0).metadata : null
+  const first = log.oldestSnapshotVersion(table) === 0 ? log.changes(table, 0).metadata : null
   const id = first?.id ?? log.snapshot(table)?.tableId
   if (id !== undefined) return id
   throw new StreamtopError('table-damaged', `table ${table} has no metadata in any version that can be read`, { hint: 'restore its _delta_log from a copy' })
@@ -173,8 +175,7 @@ function startingVersion(source: OpenSource, version: number): TableOffset {
 
 /** The live files of a version, in the order in which a stream that begins there numbers them. */
 function initialFiles(source: OpenSource, version: number): readonly AddFile[] {
-  // A log cleaned up below `oldest` may still begin with the state before it.
-  if (version < source.oldest - 1) throw versionsGone(source, version)
+  if (version < source.oldestSnapshot) throw versionsGone(source, version)
   const snapshot = source.log.snapshot(source.table, version)
   if (snapshot === null) throw versionsGone(source, version)
   const known = sortedFiles.get(snapshot)
@@ -224,7 +225,7 @@ function changesData(actions: VersionActions): boolean {
 function checkMetadata(source: OpenSource, version: number, actions: VersionActions): void {
   if (actions.metadata === null) return
   if (actions.metadata.id !== source.tableId) throw recreated(source.table, source.tableId, actions.metadata.id)
-  if (version - 1 < source.oldest) return
+  if (version - 1 < source.oldestSnapshot) return
   const before = source.log.snapshot(source.table, version - 1)
   if (before === null || before.metadata.schemaString === actions.metadata.schemaString) return
   const broken = incompatibility(before.schema, parseSchemaString(actions.metadata.schemaString))
@@ -267,9 +268,9 @@ function addedRows(actions: VersionActions): number | null {
   let rows = 0
   for (const file of actions.adds) {
     if (!file.dataChange) continue
-    const count = rowCountOf(file.statistics)
+    const count = liveRowCountOf(file)
     if (count === null) return null
-    rows += count - (file.deletionVector?.cardinality ?? 0)
+    rows += count
   }
   return rows
 }

@@ -80,6 +80,7 @@ function keepingSnapshot(log: TableLog): TableLog & { forgetSnapshot(): void } {
     tableNames: () => log.tableNames(),
     newestVersion: (table) => log.newestVersion(table),
     oldestVersion: (table) => log.oldestVersion(table),
+    oldestSnapshotVersion: (table) => log.oldestSnapshotVersion(table),
     changes: (table, version) => log.changes(table, version),
     snapshot(table, version) {
       if (version === undefined) return log.snapshot(table)

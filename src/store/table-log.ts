@@ -26,6 +26,8 @@ export interface TableLog {
   newestVersion(table: string): number | null
   /** The oldest version whose changes can still be read. */
   oldestVersion(table: string): number | null
+  /** The oldest version whose snapshot can be asked for: later where texts from before a table checkpoint are left. */
+  oldestSnapshotVersion(table: string): number | null
   /** The table at a version (the newest unless given); null when there is no such table, an error when no such version. */
   snapshot(table: string, version?: number): Snapshot | null
   /** What one version did. */
