@@ -135,9 +135,8 @@ function tell(definition: QueryDefinition, event: QueryEvent, context: Context<R
   for (const write of event.writes) {
     if (write.outcome !== 'already-committed') continue
     if ((write.leftOutRows ?? 0) > 0) {
-      line(
-        `batch ${event.batchId} was skipped and its ${write.leftOutRows} rows are left out: ${write.reason ?? 'the table has its txn'}. A new --app-id writes them.`,
-      )
+      line(`batch ${event.batchId} was skipped, 0 of its ${write.leftOutRows} rows were written: ${write.reason ?? 'the table has its txn'}`)
+      line('a table skips every batch whose number is not above the newest it has for the app id; a new --app-id writes them')
     } else if (output.stderrIsTerminal) line(`batch ${event.batchId} was skipped: ${write.reason ?? 'the table has its txn'}`)
   }
   if (output.stderrIsTerminal) line(`batch ${event.batchId} committed: ${event.progress.numInputRows} rows in ${event.progress.batchDuration} ms`)

@@ -35,7 +35,7 @@ export const run: Verb<RunVerbOptions> = {
   examples: [
     { command: 'streamtop run bronze_orders', does: 'topic orders into a table' },
     { command: 'streamtop run events_copy --crash', does: 'die between write and commit' },
-    { command: 'streamtop run bronze_orders events_copy orders --interval 1000', does: 'all three, until ctrl-c' },
+    { command: 'streamtop run orders --interval 1000', does: 'until ctrl-c' },
   ],
   async run(context) {
     const { runQueries } = await import('./run-queries.js')

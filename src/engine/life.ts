@@ -5,7 +5,7 @@
 import type { Effects } from '../effects.js'
 import { StreamtopError } from '../errors.js'
 import type { WriteReport } from '../store/write.js'
-import type { Attempt } from '../store/ledger.js'
+import type { Attempt } from '../store/attempt.js'
 import type { Run } from '../store/runs.js'
 import { Store } from '../store/store.js'
 import type { Topic } from '../topic/topic.js'

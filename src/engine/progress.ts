@@ -1,7 +1,7 @@
 /** A batch's progress in the fields and the order of Spark's StreamingQueryProgress (formats page §8). */
 import { isoTimeOf } from '../iso-time.js'
 import type { WriteReport } from '../store/write.js'
-import type { Attempt } from '../store/ledger.js'
+import type { Attempt } from '../store/attempt.js'
 import type { BatchClock } from './batch-clock.js'
 import type { QueryDefinition } from './definition.js'
 import type { Source } from './source.js'

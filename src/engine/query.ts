@@ -3,7 +3,7 @@
  * and that is all it knows of kills, pauses and screens. What a death at each step leaves, and what the restart then does, is
  * the table in docs/ARCHITECTURE.md.
  */
-import type { Attempt } from '../store/ledger.js'
+import type { Attempt } from '../store/attempt.js'
 import { createCommit, createOffsets } from './checkpoint.js'
 import type { QueryLife } from './life.js'
 import { writeBatch } from './sink.js'

@@ -5,7 +5,7 @@
 import { StreamtopError } from '../errors.js'
 import type { Columns } from '../store/columns.js'
 import type { SeenTxn, SkipJudgement, WriteOptions, WriteReport } from '../store/write.js'
-import type { Attempt } from '../store/ledger.js'
+import type { Attempt } from '../store/attempt.js'
 import type { CommitMoment, MomentDetails } from '../store/moments.js'
 import type { Store } from '../store/store.js'
 import { Batch, type BatchWriter, type IdempotenceOptions } from './batch.js'

@@ -5,7 +5,8 @@
 import { StreamtopError } from '../errors.js'
 import { attemptOf } from '../store/adopt.js'
 import type { SeenTxn, SkipJudgement } from '../store/write.js'
-import type { Attempt, LedgerRow } from '../store/ledger.js'
+import type { Attempt } from '../store/attempt.js'
+import type { LedgerRow } from '../store/ledger.js'
 
 /**
  * What a skip leaves out.

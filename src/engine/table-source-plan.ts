@@ -6,9 +6,10 @@
 import { StreamtopError } from '../errors.js'
 import type { AddFile, VersionActions } from '../store/actions.js'
 import { parseSchemaString, type Schema, sameType } from '../store/schema.js'
-import type { Snapshot, TableLog } from '../store/table-log.js'
+import type { TableLog } from '../store/table-log.js'
 import { liveRowCountOf } from '../store/version-text.js'
 import type { TableSourceOptions } from './source-options.js'
+import { inStreamOrder } from './stream-order.js'
 import { BASE_INDEX, compareTableOffsets, startOfVersion, type TableOffset } from './table-offset.js'
 
 /** What a range of a table holds. */
@@ -178,23 +179,7 @@ function initialFiles(source: OpenSource, version: number): readonly AddFile[] {
   if (version < source.oldestSnapshot) throw versionsGone(source, version)
   const snapshot = source.log.snapshot(source.table, version)
   if (snapshot === null) throw versionsGone(source, version)
-  const known = sortedFiles.get(snapshot)
-  if (known) return known
-  const sorted = [...snapshot.files].sort((a, b) => a.modifiedMs - b.modifiedMs || comparePaths(a.path, b.path))
-  sortedFiles.set(snapshot, sorted)
-  return sorted
-}
-
-/** Whoever keeps a snapshot need not have its files sorted again at every batch. */
-const sortedFiles = new WeakMap<Snapshot, readonly AddFile[]>()
-
-/** Delta sorts the paths as they stand in the log: URI-encoded, byte by byte. */
-function comparePaths(a: string, b: string): number {
-  return Buffer.compare(Buffer.from(encoded(a)), Buffer.from(encoded(b)))
-}
-
-function encoded(path: string): string {
-  return path.replace(/[ "#%<>?[\\\]^`{|}]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`)
+  return inStreamOrder(snapshot)
 }
 
 /**

@@ -3,21 +3,7 @@
  * row loses a count and nothing else) and filled in by the commit, in the commit's own transaction.
  */
 import type { Database } from '../database.js'
-
-/** An attempt of a batch: who runs which range. Written into `commitInfo` of each version too, as `streamtop`. */
-export interface Attempt {
-  readonly query: string
-  readonly queryId: string
-  readonly batchId: number
-  /** From 1. */
-  readonly attempt: number
-  /** The source's offsets as they stand in the checkpoint; the start of batch 0 is null. */
-  readonly rangeStart: string | null
-  readonly rangeEnd: string
-  readonly idempotent: boolean
-}
-
-export type WriteOutcome = 'committed' | 'already-committed' | 'unchanged'
+import type { Attempt, WriteOutcome } from './attempt.js'
 
 /** What one write of an attempt came to. */
 export interface WriteResult {

@@ -1,6 +1,6 @@
 /** A write to a table as its caller sees it: what it is part of, and what it came to. */
 import type { Txn, VersionActions } from './actions.js'
-import type { Attempt, WriteOutcome } from './ledger.js'
+import type { Attempt, WriteOutcome } from './attempt.js'
 import type { OnMoment } from './moments.js'
 
 /** What a write to a table is part of, and who wants to know. */

@@ -1,0 +1,24 @@
+/** The order in which a stream that begins with a snapshot of a table numbers its files (formats page §4.2). */
+import type { AddFile } from '../store/actions.js'
+import type { Snapshot } from '../store/table-log.js'
+
+/** Whoever keeps a snapshot need not have its files sorted again at every batch. */
+const sortedFiles = new WeakMap<Snapshot, readonly AddFile[]>()
+
+/** The live files of a snapshot by modification time, then by path. */
+export function inStreamOrder(snapshot: Snapshot): readonly AddFile[] {
+  const known = sortedFiles.get(snapshot)
+  if (known) return known
+  const sorted = [...snapshot.files].sort((a, b) => a.modifiedMs - b.modifiedMs || comparePaths(a.path, b.path))
+  sortedFiles.set(snapshot, sorted)
+  return sorted
+}
+
+/** Delta sorts the paths as they stand in the log: URI-encoded, byte by byte. */
+function comparePaths(a: string, b: string): number {
+  return Buffer.compare(Buffer.from(encoded(a)), Buffer.from(encoded(b)))
+}
+
+function encoded(path: string): string {
+  return path.replace(/[ "#%<>?[\\\]^`{|}]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`)
+}

@@ -1,0 +1,250 @@
+"""One Spark session that does what it is told, and delta-rs beside it.
+
+A command is a line of JSON on stdin: {"id": 7, "do": "stream", ...}; its answer is a line on stdout: {"id": 7, "answer": ...} or
+{"id": 7, "failed": "what went wrong"}. Several run at a time. The end of stdin is the end of this process and of everything it
+started, so nothing is left when the test that feeds it dies.
+
+Rows are compared as texts that keep every bit: a timestamp as microseconds since 1970, a double as its eight bytes, bytes in hex.
+"""
+import glob
+import json
+import os
+import re
+import signal
+import struct
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+ANSWERS = os.fdopen(os.dup(1), "w", buffering=1)
+os.dup2(2, 1)  # whatever Spark's own processes print is noise
+
+import deltalake  # noqa: E402
+from deltalake import DeltaTable, QueryBuilder  # noqa: E402
+from pyspark.sql import SparkSession  # noqa: E402
+from pyspark.sql import functions as F  # noqa: E402
+
+AT_A_TIME = 2
+
+
+class Stop(Exception):
+    """Raised in foreachBatch: the query dies there."""
+
+
+def spark_session(jars):
+    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    spark = (
+        SparkSession.builder.appName("streamtop")
+        .master("local[2]")
+        .config("spark.jars", ",".join(sorted(glob.glob(os.path.join(os.path.abspath(jars), "*.jar")))))
+        .config("spark.sql.extensions", "io.delta.sql.DeltaSparkSessionExtension")
+        .config("spark.sql.catalog.spark_catalog", "org.apache.spark.sql.delta.catalog.DeltaCatalog")
+        .config("spark.sql.session.timeZone", "UTC")
+        .config("spark.sql.shuffle.partitions", "2")
+        .config("spark.databricks.delta.snapshotPartitions", "2")
+        .config("spark.driver.memory", "1g")
+        .config("spark.driver.extraJavaOptions", "-XX:+UseSerialGC -XX:TieredStopAtLevel=1")
+        .config("spark.driver.bindAddress", "127.0.0.1")
+        .config("spark.ui.enabled", "false")
+        .config("spark.ui.showConsoleProgress", "false")
+        .getOrCreate()
+    )
+    spark.sparkContext.setLogLevel("OFF")
+    return spark
+
+
+def stream(c):
+    """Runs one of three queries over a table until it is caught up or dies.
+
+    query     copy: foreachBatch that appends each batch, with the pair (appId, batch id) or plainly
+              merge: foreachBatch that merges the newest event of each order
+              append: the native sink
+    die       null, before-write or after-write: where the next batch dies. The native sink has no place to raise an error in, so
+              there after-write takes the newest commit of the checkpoint away, which is what such a death leaves.
+    """
+    path = lambda name: os.path.join(c["workspace"], "tables", name)  # noqa: E731
+    checkpoint = os.path.join(c["workspace"], "checkpoints", c["name"])
+    sink = path(c["sink"])
+    die = c.get("die")
+
+    def copy(batch, batch_id):
+        if die == "before-write":
+            raise Stop()
+        writer = batch.write.format("delta").mode("append")
+        if c["idempotent"]:
+            writer = writer.option("txnAppId", c["appId"]).option("txnVersion", batch_id)
+        writer.save(sink)
+        if die == "after-write":
+            raise Stop()
+
+    def merge(batch, batch_id):
+        if die == "before-write":
+            raise Stop()
+        newest = (
+            batch.groupBy("order_id")
+            .agg(F.max_by(F.struct("customer_id", "status", "amount", "event_time"), "event_time").alias("e"))
+            .select("order_id", "e.*")
+        )
+        newest.createOrReplaceTempView("newest_events")
+        batch.sparkSession.sql(
+            f"MERGE INTO delta.`{sink}` t USING newest_events s ON t.order_id = s.order_id "
+            "WHEN MATCHED AND s.event_time > t.event_time THEN UPDATE SET * WHEN NOT MATCHED THEN INSERT *"
+        )
+        if die == "after-write":
+            raise Stop()
+
+    if c["query"] == "merge":
+        SPARK.sql(
+            f"CREATE TABLE IF NOT EXISTS delta.`{sink}` "
+            "(order_id INT, customer_id STRING, status STRING, amount DECIMAL(10,2), event_time TIMESTAMP) USING delta"
+        )
+    reader = SPARK.readStream.format("delta")
+    for key, value in (c.get("options") or {}).items():
+        reader = reader.option(key, value)
+    source = reader.load(path(c["source"]))
+    if c.get("where"):
+        source = source.where(c["where"])
+    writer = source.writeStream.option("checkpointLocation", checkpoint).trigger(availableNow=True)
+    before = numbers(checkpoint, "commits")
+    try:
+        if c["query"] == "append":
+            writer.format("delta").start(sink).awaitTermination()
+        else:
+            writer.foreachBatch(copy if c["query"] == "copy" else merge).start().awaitTermination()
+    except Exception as error:
+        text = str(error)
+        if die and "Stop" in text:
+            return {"died": True, "error": None}
+        line = re.sub(r".*terminated with exception: ", "", text.split("\n")[0])
+        named = re.match(r"\[([A-Z][A-Z0-9_.]+)\] (.*)", line)
+        return {"died": False, "error": {"condition": named.group(1) if named else None, "sentence": (named.group(2) if named else line)[:300]}}
+    if c["query"] == "append" and die == "after-write":
+        newest = max(numbers(checkpoint, "commits") - before, default=None)
+        if newest is not None:
+            os.remove(f"{checkpoint}/commits/{newest}")
+            crc = f"{checkpoint}/commits/.{newest}.crc"
+            if os.path.exists(crc):
+                os.remove(crc)
+            return {"died": True, "error": None}
+    return {"died": False, "error": None}
+
+
+def numbers(checkpoint, log):
+    folder = f"{checkpoint}/{log}"
+    return {int(n) for n in os.listdir(folder) if n.isdigit()} if os.path.isdir(folder) else set()
+
+
+def read(c):
+    """The rows of a table at each of some versions, as Spark reads them."""
+    found = {}
+    for version in c["versions"]:
+        frame = SPARK.read.format("delta").option("versionAsOf", version).load(c["path"])
+        found[version] = spark_rows(frame)
+    return found
+
+
+def spark_rows(frame):
+    def as_text(name, kind):
+        column = F.col(f"`{name}`")
+        if kind == "timestamp":
+            column = F.unix_micros(column)
+        if kind == "binary":
+            column = F.hex(column)
+        return column if kind == "double" else column.cast("string")
+
+    rows = frame.select([as_text(name, kind).alias(name) for name, kind in frame.dtypes]).collect()
+    return [[double_text(value) if isinstance(value, float) else value for value in row] for row in rows]
+
+
+def double_text(value):
+    return "NaN" if value != value else struct.pack(">d", value).hex()
+
+
+def read_delta_rs(c):
+    """The same, as delta-rs reads them."""
+    return {version: arrow_rows(DeltaTable(c["path"], version=version).to_pyarrow_table()) for version in c["versions"]}
+
+
+def arrow_rows(table):
+    columns = []
+    for field, column in zip(table.schema, table.columns):
+        kind = str(field.type)
+        if kind.startswith("timestamp"):
+            assert field.type.unit == "us" and field.type.tz == "UTC", kind
+            columns.append([None if v is None else str(v) for v in column.cast("int64").to_pylist()])
+        else:
+            columns.append([plain_text(v) for v in column.to_pylist()])
+    return [list(row) for row in zip(*columns)] if columns else []
+
+
+def plain_text(value):
+    if value is None:
+        return None
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float):
+        return double_text(value)
+    if isinstance(value, bytes):
+        return value.hex().upper()
+    if hasattr(value, "as_tuple"):
+        return format(value, "f")
+    return str(value)
+
+
+def count_where(c):
+    """For each condition: how many rows Spark finds, of how many files it read, and how many rows delta-rs finds."""
+    table = DeltaTable(c["path"])
+    found = []
+    for condition in c["conditions"]:
+        frame = SPARK.read.format("delta").load(c["path"]).where(condition["spark"])
+        rows = len(frame.collect())
+        answer = {"spark": rows, "files": files_read(frame), "deltaRs": None}
+        if condition.get("deltaRs"):
+            result = QueryBuilder().register("t", table).execute(f"SELECT count(*) AS n FROM t WHERE {condition['deltaRs']}").read_all()
+            answer["deltaRs"] = result["n"].to_pylist()[0] if hasattr(result["n"], "to_pylist") else int(result["n"][0].as_py())
+        found.append(answer)
+    return found
+
+
+def files_read(frame):
+    """The files that were left after the statistics had been looked at."""
+    leaves = frame._jdf.queryExecution().executedPlan().collectLeaves()
+    total = 0
+    for i in range(leaves.size()):
+        metric = leaves.apply(i).metrics().get("numFiles")
+        if metric.isDefined():
+            total += metric.get().value()
+    return total
+
+
+def history(c):
+    """What DESCRIBE HISTORY says, oldest first."""
+    rows = SPARK.sql(f"DESCRIBE HISTORY delta.`{c['path']}`").select("version", "operation", "operationMetrics").collect()
+    return [{"version": r["version"], "operation": r["operation"], "metrics": r["operationMetrics"]} for r in sorted(rows, key=lambda r: r["version"])]
+
+
+def versions(_):
+    return {"spark": SPARK.version, "deltaRs": deltalake.__version__}
+
+
+COMMANDS = {f.__name__: f for f in (stream, read, read_delta_rs, count_where, history, versions)}
+WRITING = threading.Lock()
+
+
+def answer(line):
+    command = json.loads(line)
+    try:
+        said = {"id": command["id"], "answer": COMMANDS[command["do"]](command)}
+    except BaseException as error:
+        said = {"id": command["id"], "failed": f"{type(error).__name__}: {str(error)[:2000]}"}
+    with WRITING:
+        ANSWERS.write(json.dumps(said) + "\n")
+
+
+SPARK = spark_session(sys.argv[1])
+with ThreadPoolExecutor(AT_A_TIME) as pool:
+    for line in sys.stdin:
+        pool.submit(answer, line)
+    pool.shutdown(wait=False, cancel_futures=True)
+    # The JVM is in this process's group, and so is whatever it started.
+    os.killpg(os.getpgrp(), signal.SIGKILL)
