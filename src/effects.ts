@@ -43,8 +43,9 @@ export interface Files {
    * Creates a file whole or not at all, and never overwrites: temp file, fsync, link, unlink, fsync of the folder.
    * A Hadoop checksum left over from an earlier file of that name (`.<name>.crc`) is removed first, because it would no
    * longer fit.
+   * @param temporary the temp file's path, on the same file system; beside the file, with a dot name, unless given
    */
-  create(path: string, content: string | Uint8Array): Created
+  create(path: string, content: string | Uint8Array, temporary?: string): Created
   /**
    * Writes a new data file under its final name in two halves, synced at the end; `atHalf` is called between them, with a
    * function that syncs the first half for a caller who means to stop there. Throws EEXIST when the file is there.
@@ -141,9 +142,9 @@ function realFiles(): Files {
       }
       files.syncFolder(parent)
     },
-    create(path, content) {
+    create(path, content, given) {
       const folder = dirname(path)
-      const temporary = join(folder, `.${basename(path)}.${randomUUID()}.tmp`)
+      const temporary = given ?? join(folder, `.${basename(path)}.${randomUUID()}.tmp`)
       const file = fs.openSync(temporary, 'wx', 0o644)
       try {
         writeAll(file, toBytes(content))

@@ -5,6 +5,7 @@ import type { AddFile, RemoveFile, VersionActions } from '../src/store/actions.j
 import { applyVersion } from '../src/store/replay.js'
 import type { Snapshot, TableLog } from '../src/store/table-log.js'
 import { parseVersion } from '../src/store/version-text.js'
+import { sparkWorkspace } from './spark-fixtures.js'
 
 export interface MemoryTableLog extends TableLog {
   /** Versions whose changes were asked for, in order. */
@@ -40,10 +41,11 @@ export function memoryTableLog(tables: Readonly<Record<string, readonly VersionA
   return log
 }
 
-/** The versions that a `_delta_log` of the fixtures holds. */
+/** The versions that the `_delta_log` of `bronze_orders` in a fixture holds. */
 export function fixtureVersions(name: string): VersionActions[] {
-  const folder = join(import.meta.dirname, 'fixtures', 'source-logs', name)
+  const folder = join(sparkWorkspace(name), 'tables', 'bronze_orders', '_delta_log')
   return readdirSync(folder)
+    .filter((file) => /^\d{20}\.json$/.test(file))
     .sort()
     .map((file) => parseVersion(readFileSync(join(folder, file), 'utf8'), file))
 }

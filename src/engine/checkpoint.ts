@@ -3,7 +3,7 @@
  * Files are created whole and never overwritten, so a file that is there already means that somebody else uses the folder.
  * Listing a log costs as much as it has files, so that is done at a start only; afterwards the loop knows its numbers.
  */
-import { join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import type { Effects } from '../effects.js'
 import { StreamtopError } from '../errors.js'
 import { type CommitsFile, formatCommit, parseCommit } from './commits-file.js'
@@ -113,6 +113,21 @@ export function removeStaleTemporaries(folder: string, fx: Effects): void {
     for (const name of fx.files.list(part)) {
       if (STALE_TEMPORARY.test(name)) fx.files.remove(join(part, name))
     }
+  }
+  removeResetRemains(folder, fx)
+}
+
+/** A checkpoint that is being removed has this name, so that a death in between leaves a whole one or none. */
+export function resetPath(folder: string, fx: Effects): string {
+  return join(dirname(folder), `.reset-${basename(folder)}-${fx.randomUuid()}`)
+}
+
+/** Removes what a reset that died has left of a query's checkpoint. */
+export function removeResetRemains(folder: string, fx: Effects): void {
+  const remains = `.reset-${basename(folder)}-`
+  const checkpoints = dirname(folder)
+  for (const name of fx.files.list(checkpoints)) {
+    if (name.startsWith(remains) && name.length === remains.length + 36) fx.files.removeFolder(join(checkpoints, name))
   }
 }
 

@@ -34,6 +34,7 @@ async function live(task: ChildTask): Promise<void> {
     const definition = findQuery(await loadQueries(task.configFile, fx), task.query)
     const life = await beginLife(
       {
+        parentPid: task.parentPid,
         workspace: task.workspace,
         definition,
         options: task.options,

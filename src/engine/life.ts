@@ -67,6 +67,8 @@ export interface DoneBatch {
 }
 
 export interface LifeOptions {
+  /** The process whose end is this one's too; the parent unless given. */
+  readonly parentPid?: number
   readonly workspace: string
   readonly definition: QueryDefinition
   readonly options: RunOptions
@@ -95,7 +97,7 @@ export async function beginLife(life: LifeOptions, fx: Effects): Promise<Life> {
   const sourceKind = definition.source.kind
   const tableOptions = sourceKind === 'table' ? tableSourceOptions(options.sourceOptions) : null
   const topicOptions = sourceKind === 'topic' ? topicSourceOptions(options.sourceOptions) : null
-  const lock = await acquireLock(workspace, definition.name, fx)
+  const lock = await acquireLock(workspace, definition.name, fx, life.parentPid === undefined ? {} : { parentPid: life.parentPid })
   let store: Store | null = null
   let source: Source
   try {

@@ -34,9 +34,15 @@ export interface LockHolder {
 /**
  * Takes the lock of a query. A holder whose parent is gone is about to end, so it is waited for.
  * @param options.waitMs how long, 2,000 unless given
+ * @param options.parentPid whose end is this process's too; `process.ppid` unless given, which is another's once the parent is gone
  * @throws concurrent-query, naming the holder; unsupported-file-system in a new workspace
  */
-export async function acquireLock(workspace: string, query: string, fx: Effects, options: { readonly waitMs?: number } = {}): Promise<QueryLock> {
+export async function acquireLock(
+  workspace: string,
+  query: string,
+  fx: Effects,
+  options: { readonly waitMs?: number; readonly parentPid?: number } = {},
+): Promise<QueryLock> {
   checkName('query', query)
   const folder = join(workspace, '.locks')
   if (!fx.files.exists(folder)) {
@@ -45,10 +51,11 @@ export async function acquireLock(workspace: string, query: string, fx: Effects,
   }
   const path = lockPath(workspace, query)
   const token = fx.randomUuid()
+  const parentPid = options.parentPid ?? process.ppid
   const database = openLock(path)
   try {
     const until = fx.monotonicMs() + (options.waitMs ?? 2_000)
-    while (!tryLock(database, token, fx)) {
+    while (!tryLock(database, token, parentPid, fx)) {
       const row = readHolder(database)
       const holder = row?.token === token ? null : row
       // Without another living holder in the row, somebody is taking the lock at this moment and will have written it in the next.
@@ -120,7 +127,7 @@ function openLock(path: string): Database {
  * Takes the lock, writes who we are, and takes it again for good. Another may come in between and write its own row, so the
  * lock is ours only when it is taken and the row is ours. False when another has it.
  */
-function tryLock(database: Database, token: string, fx: Effects): boolean {
+function tryLock(database: Database, token: string, parentPid: number, fx: Effects): boolean {
   try {
     for (;;) {
       database.exec('BEGIN IMMEDIATE')
@@ -128,7 +135,7 @@ function tryLock(database: Database, token: string, fx: Effects): boolean {
       if (database.prepare('SELECT token FROM holder').pluck().get() === token) return true
       database
         .prepare('INSERT OR REPLACE INTO holder VALUES (1, ?, ?, ?, ?, ?, ?)')
-        .run(token, process.pid, fx.processStart(process.pid), process.ppid, fx.processStart(process.ppid), fx.nowMs())
+        .run(token, process.pid, fx.processStart(process.pid), parentPid, fx.processStart(parentPid), fx.nowMs())
       database.exec('COMMIT')
     }
   } catch (error) {

@@ -5,6 +5,8 @@ import type { RunOptions } from './life.js'
 
 /** The first message: what to run. */
 export interface ChildTask {
+  /** Who sent the task: by the time it is read that process may be gone, and `process.ppid` another's. */
+  readonly parentPid: number
   readonly workspace: string
   readonly configFile: string | null
   readonly query: string

@@ -32,7 +32,7 @@ function start(request: RunRequest, childPath: string, configFile: string | null
   const send = (message: ToChild): void => {
     if (child.connected) child.send(message, () => {})
   }
-  send({ kind: 'task', task: { workspace, configFile, query: definition.name, options, idempotent, armed, dwellMs, hasUpstream } })
+  send({ kind: 'task', task: { parentPid: process.pid, workspace, configFile, query: definition.name, options, idempotent, armed, dwellMs, hasUpstream } })
 
   let lastStep: StepEvent | null = null
   let said: Ending | null = null

@@ -2,10 +2,9 @@
  * Taking a checkpoint, or its newest commit, away. Both take the query's lock first, so that they never happen under a running
  * query.
  */
-import { join } from 'node:path'
 import type { Effects } from '../effects.js'
 import { StreamtopError } from '../errors.js'
-import { checkpointFolder, removeCommit } from './checkpoint.js'
+import { checkpointFolder, removeCommit, removeResetRemains, resetPath } from './checkpoint.js'
 import { acquireLock } from './lock.js'
 import { findCheckpoint, planStart } from './start.js'
 
@@ -18,12 +17,9 @@ export async function resetQuery(workspace: string, query: string, fx: Effects):
   const folder = checkpointFolder(workspace, query)
   const lock = await acquireLock(workspace, query, fx)
   try {
-    const checkpoints = join(workspace, 'checkpoints')
-    for (const name of fx.files.list(checkpoints)) {
-      if (name.startsWith(`.reset-${query}-`)) fx.files.removeFolder(join(checkpoints, name))
-    }
+    removeResetRemains(folder, fx)
     if (!fx.files.exists(folder)) return false
-    const aside = join(checkpoints, `.reset-${query}-${fx.randomUuid()}`)
+    const aside = resetPath(folder, fx)
     fx.files.rename(folder, aside)
     fx.files.removeFolder(aside)
     return true

@@ -83,6 +83,8 @@ export async function commitVersion(
     const actions = complete(draft, base, options, fx)
     const text = formatVersion(actions)
     if (version === 0) fx.files.makeFolder(join(folder, DELTA_LOG))
+    // The data files lie in the folder that the base was in: under another table they would be named and not be there.
+    if (base && log.table(name)?.tableKey !== base.table.tableKey) throw droppedMeanwhile(name)
     if (linkVersion(folder, version, text, fx) === 'exists') {
       if (tries >= (draft.isBlindAppend ? APPEND_TRIES_MAX : MERGE_TRIES_MAX)) throw lostTooOften(name, version, tries)
       continue
@@ -103,6 +105,7 @@ function checkWinners(context: CommitContext, name: string, lost: Base | null, t
       hint: `the folder tables/${name} belongs to a table that was dropped; remove it or choose another name`,
     })
   }
+  if (lost && base.table.tableKey !== lost.table.tableKey) throw droppedMeanwhile(name)
   for (let version = (lost?.version ?? base.version) + 1; version <= base.version; version++) {
     const winner = context.log.changes(base.table, version)
     if (changesShape(winner)) {
@@ -113,6 +116,12 @@ function checkWinners(context: CommitContext, name: string, lost: Base | null, t
     }
   }
   return base
+}
+
+function droppedMeanwhile(name: string): StreamtopError {
+  return new StreamtopError('conflict', `table ${name} was dropped while this write was under way`, {
+    hint: 'start the query again: it runs the batch again on what is there now; a query should name every table it writes (alsoWrites), so that drop waits for it',
+  })
 }
 
 function lostTooOften(name: string, version: number, tries: number): StreamtopError {

@@ -2,9 +2,10 @@
  * `_delta_log` of a table: the names of version files, and which are there. Creating `<v+1>.json` by link, which fails when it
  * exists, is what decides who wrote version v+1, for streamtop and for Spark alike.
  */
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import type { Created, Effects } from '../effects.js'
 import { StreamtopError } from '../errors.js'
+import { uncommittedPath } from './uncommitted.js'
 
 export const DELTA_LOG = '_delta_log'
 
@@ -25,7 +26,7 @@ export function readVersionText(tableFolder: string, version: number, fx: Effect
 
 /** Creates a version: synced, whole, and only if nobody else has. */
 export function linkVersion(tableFolder: string, version: number, text: string, fx: Effects): Created {
-  return fx.files.create(versionPath(tableFolder, version), text)
+  return fx.files.create(versionPath(tableFolder, version), text, uncommittedPath(dirname(tableFolder), fx))
 }
 
 /** Whether a folder is a Delta table. */

@@ -23,6 +23,7 @@ import { RowCounts } from './row-counts.js'
 import type { Schema } from './schema.js'
 import { type LoggedTable, SqliteLog } from './sqlite-log.js'
 import type { Snapshot, TableLog } from './table-log.js'
+import { tidyUncommitted } from './uncommitted.js'
 import { logPathOf, tablesFolderOf } from './workspace-paths.js'
 
 export class Store implements TableLog, CommitContext {
@@ -47,6 +48,7 @@ export class Store implements TableLog, CommitContext {
     const store = new Store(workspace, fx)
     try {
       finishDrops(store.log, store.tablesFolder, fx)
+      tidyUncommitted(store.tablesFolder, fx)
       for (const name of fx.files.list(store.tablesFolder)) {
         if (!name.startsWith('.') && !name.startsWith('_') && isTableFolder(join(store.tablesFolder, name), fx)) store.#adoptIfSound(name)
       }

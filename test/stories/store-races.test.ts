@@ -129,6 +129,22 @@ describe('two writers', () => {
   })
 })
 
+describe('a version file that was not linked', () => {
+  const left = (...parts: string[]) => story.list('tables', '.uncommitted', ...parts)
+
+  test('of a dead writer is removed by the next open, of a living one it stays', async () => {
+    await add(ours, 1, 'one')
+    const living = `${process.pid}-${realEffects.processStart(process.pid)}-00000000-0000-4000-8000-000000000000.tmp`
+    for (const name of [living, '999999999-1-00000000-0000-4000-8000-000000000000.tmp', `${process.pid}-0-00000000-0000-4000-8000-000000000000.tmp`]) {
+      writeFileSync(story.path('tables', '.uncommitted', name), '{"commitInfo":{}}')
+    }
+
+    open()
+
+    expect(left()).toEqual([living])
+  })
+})
+
 describe('another tool writes versions', () => {
   beforeEach(() => add(ours, 1, 'Ann'))
 
@@ -211,7 +227,7 @@ describe('a drop', () => {
 
       await victim.store(async (after) => {
         expect(after.tableNames()).toEqual([])
-        expect(victim.list('tables').filter((name) => !name.startsWith('_'))).toEqual([])
+        expect(victim.list('tables').filter((name) => !name.startsWith('_') && name !== '.uncommitted')).toEqual([])
         expect(await add(after, 9, 'Zoe')).toMatchObject({ version: 0 })
       })
     }
@@ -226,6 +242,23 @@ describe('a drop', () => {
     await add(theirs, 2, 'Bob')
     expect(ours.snapshot('pets')?.tableId).not.toBe(tableId)
     expect(await pets()).toEqual(['2 Bob'])
+  })
+
+  test.each(['mid-write', 'files-written'] as const)('under a write at %s: the write is a conflict, and the new table is whole', async (moment) => {
+    await add(ours, 1, 'dropped')
+
+    const late = add(
+      ours,
+      2,
+      'late',
+      at(moment, async () => {
+        theirs.drop('pets')
+        await add(theirs, 3, 'new')
+      }),
+    )
+
+    await expect(late).rejects.toMatchObject({ code: 'conflict' })
+    expect(await story.rows('pets')).toEqual([{ id: 3, name: 'new' }])
   })
 
   test('is final: a folder put back under its name, or another, is not adopted', async () => {

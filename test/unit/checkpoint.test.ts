@@ -22,9 +22,9 @@ import { formatOffsets, parseOffsets } from '../../src/engine/offsets-file.js'
 import { checkTopicIdentity, createInitialOffsets, createTopicIdentity, readInitialOffsets, readTopicIdentity } from '../../src/engine/topic-source-files.js'
 import { StreamtopError } from '../../src/errors.js'
 import { checkName } from '../../src/names.js'
+import { sparkCheckpoint } from '../spark-fixtures.js'
 
 const fx = realEffects
-const FIXTURES = join(import.meta.dirname, '..', 'fixtures', 'checkpoints')
 const LINE = '{"orders":{"0":3}}'
 
 let folder: string
@@ -54,7 +54,7 @@ describe('bytes', () => {
   it.each(['third-batch-pending', 'inside-initial-snapshot', 'stateful-by-hour', 'purged-logs'])(
     'what Spark wrote is written again byte for byte: %s',
     (name) => {
-      const log = join(FIXTURES, name, 'offsets')
+      const log = join(sparkCheckpoint(name), 'offsets')
       for (const file of readdirSync(log)) {
         const text = readFileSync(join(log, file), 'utf8')
         expect(formatOffsets(parseOffsets(text, file))).toBe(text)
@@ -64,7 +64,7 @@ describe('bytes', () => {
   )
 
   it('our settings are Spark’s defaults; the fixtures were made with two partitions', () => {
-    const conf = parseOffsets(readFileSync(join(FIXTURES, 'third-batch-pending', 'offsets', '2'), 'utf8'), '').conf
+    const conf = parseOffsets(readFileSync(join(sparkCheckpoint('third-batch-pending'), 'offsets', '2'), 'utf8'), '').conf
     expect({ ...conf, 'spark.sql.shuffle.partitions': '200' }).toEqual(SPARK_CONF)
   })
 
@@ -76,7 +76,7 @@ describe('bytes', () => {
   it('commits/N', () => {
     createCommit(folder, 0, 0, fx)
     expect(bytes('commits/0')).toBe('v1\n{"nextBatchWatermarkMs":0}')
-    expect(bytes('commits/0')).toBe(readFileSync(join(FIXTURES, 'third-batch-pending', 'commits', '0'), 'utf8'))
+    expect(bytes('commits/0')).toBe(readFileSync(join(sparkCheckpoint('third-batch-pending'), 'commits', '0'), 'utf8'))
     expect(readCommit(folder, 0, fx)).toEqual({ version: 1, nextWatermarkMs: 0 })
   })
 

@@ -15,6 +15,7 @@ import { decodeRoaring64 } from '../../src/store/roaring.js'
 import { defineSchema } from '../../src/store/schema.js'
 import { liveRowCountOf } from '../../src/store/version-text.js'
 import { decodeZ85 } from '../../src/store/z85.js'
+import { sparkWorkspace } from '../spark-fixtures.js'
 import { readable } from './any-rows.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'streamtop-vectors-'))
@@ -146,7 +147,7 @@ describe('a table with deletion vectors', () => {
 })
 
 test('Spark’s own', () => {
-  const table = join(import.meta.dirname, '../fixtures/deletion-vector/tables/bronze_orders')
+  const table = join(sparkWorkspace('deletion-vector'), 'tables', 'bronze_orders')
   const actions = readFileSync(join(table, '_delta_log/00000000000000000002.json'), 'utf8')
     .trim()
     .split('\n')

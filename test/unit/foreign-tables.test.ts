@@ -1,7 +1,7 @@
 /** Every table that a real Spark left on disk reads here as it read there: rows, distinct rows and operations at each version. */
-import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join, relative } from 'node:path'
+import { basename, join, relative } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { realEffects } from '../../src/effects.js'
 import { FileRows } from '../../src/observe/file-rows.js'
@@ -12,36 +12,26 @@ import { viewOf } from '../../src/observe/table-view.js'
 import { Store } from '../../src/store/store.js'
 import type { Snapshot } from '../../src/store/table-log.js'
 import { parseVersion } from '../../src/store/version-text.js'
+import { type ExpectedTable, fixturesIn, readExpected, SPARK_TABLES, SPARK_WORKSPACES } from '../spark-fixtures.js'
 import { readable } from './any-rows.js'
 
-interface ExpectedTable {
-  /** Null where Spark could not read the version. */
-  readonly versions: Readonly<Record<string, { readonly operation: string; readonly rows: number | null; readonly distinct: number | null }>>
-  /** From the JSON files that are there. */
-  readonly txnInJson: Readonly<Record<string, number>>
-  readonly columns: readonly string[]
-  /** Null above 60 rows. */
-  readonly rows: readonly (readonly (string | null)[])[] | null
-}
-
-const fixtures = join(import.meta.dirname, '..', 'fixtures')
 const folder = mkdtempSync(join(tmpdir(), 'streamtop-foreign-'))
 afterAll(() => rmSync(folder, { recursive: true }))
 
-const workspaces = namesIn('.')
-const moreTables = namesIn('more-tables')
-const names = [...workspaces, ...moreTables]
+const workspaces = fixturesIn(SPARK_WORKSPACES)
+const moreTables = fixturesIn(SPARK_TABLES)
+const folders = [...workspaces, ...moreTables].map((path) => ({ name: basename(path), path }))
 
 test('all fixtures are here', () => {
   expect([workspaces.length, moreTables.length]).toEqual([36, 9])
 })
 
-describe.each(names)('%s', (name) => {
-  const tables: Readonly<Record<string, ExpectedTable>> = JSON.parse(readFileSync(join(fixtures, name, 'expected.json'), 'utf8')).tables
+describe.each(folders)('$name', ({ name, path }) => {
+  const { tables } = readExpected(path)
 
   test('taken over', async () => {
     const workspace = join(folder, name)
-    cpSync(join(fixtures, name, 'tables'), join(workspace, 'tables'), { recursive: true })
+    cpSync(join(path, 'tables'), join(workspace, 'tables'), { recursive: true })
     const store = Store.open(workspace, realEffects)
     try {
       expect(store.tableNames()).toEqual(Object.keys(tables).sort())
@@ -62,7 +52,7 @@ describe.each(names)('%s', (name) => {
   })
 
   test('as it lies there, not a byte changed', async () => {
-    const workspace = join(fixtures, name)
+    const workspace = path
     const before = fingerprint(workspace)
     const log = OverlaidLog.open(workspace, realEffects)
     const fileRows = new FileRows(log.tablesFolder, realEffects)
@@ -91,13 +81,6 @@ describe.each(names)('%s', (name) => {
     expect(fingerprint(workspace)).toEqual(before)
   })
 })
-
-/** Folders with an `expected.json`. */
-function namesIn(path: string): string[] {
-  return readdirSync(join(fixtures, path))
-    .map((name) => join(path, name))
-    .filter((name) => existsSync(join(fixtures, name, 'expected.json')))
-}
 
 function checkHistory(
   expected: ExpectedTable,

@@ -22,9 +22,9 @@ import { columnsFromRows } from '../../src/store/columns-from-rows.js'
 import { rowsOf } from '../../src/store/values.js'
 import { defineSchema } from '../../src/store/schema.js'
 import { databaseImage } from '../../src/wal-image.js'
+import { sparkWorkspace } from '../spark-fixtures.js'
 import { type Story, temporaryStories } from '../stories/workspace.js'
 
-const FIXTURES = join(import.meta.dirname, '..', 'fixtures')
 const newStory = temporaryStories()
 const folders: string[] = []
 afterEach(() => {
@@ -50,13 +50,10 @@ function traceOf(folder: string): unknown {
     })
 }
 
-/** What Spark left: the tables of a fixture, and its checkpoint beside them. */
-function sparkWorkspace(name: string): string {
+/** A copy of what Spark left. */
+function copyOf(name: string): string {
   const folder = temporaryFolder()
-  cpSync(join(FIXTURES, name), folder, { recursive: true })
-  const { checkpoints = {} } = JSON.parse(readFileSync(join(folder, 'expected.json'), 'utf8')) as { checkpoints?: object }
-  const from = join(FIXTURES, 'checkpoints', name)
-  for (const query of Object.keys(checkpoints)) if (existsSync(from)) cpSync(from, join(folder, 'checkpoints', query), { recursive: true })
+  cpSync(sparkWorkspace(name), folder, { recursive: true })
   return folder
 }
 
@@ -92,7 +89,7 @@ describe('observing', () => {
     await readTableRows(story.folder, 'orders', {}, fx)
     expect(traceOf(story.folder)).toEqual(before)
 
-    const foreign = sparkWorkspace('third-batch-pending')
+    const foreign = copyOf('third-batch-pending')
     const beforeForeign = traceOf(foreign)
     await observe(foreign, BUILT_IN_QUERIES, fx)
     expect(traceOf(foreign)).toEqual(beforeForeign)
@@ -228,34 +225,13 @@ describe('observing', () => {
 })
 
 describe('what Spark left on disk', () => {
-  interface Expected {
-    readonly tables?: Record<string, { readonly versions: Record<string, { readonly rows: number; readonly distinct: number }> }>
-    readonly checkpoints?: Record<string, { readonly id: string | null; readonly offsets: number[] | null; readonly commits: number[] | null }>
-  }
-  const names = readdirSync(FIXTURES).filter((name) => existsSync(join(FIXTURES, name, 'expected.json')) && existsSync(join(FIXTURES, name, 'tables')))
-
-  it.each(names)('%s', async (name) => {
-    const expected = JSON.parse(readFileSync(join(FIXTURES, name, 'expected.json'), 'utf8')) as Expected
-    const status = await observe(sparkWorkspace(name), BUILT_IN_QUERIES, fx)
-    for (const [table, { versions }] of Object.entries(expected.tables ?? {})) {
-      const version = Math.max(...Object.keys(versions).map(Number))
-      const { rows, distinct } = versions[version] ?? {}
-      expect(status.tables.find((one) => one.name === table)).toMatchObject({ version, rows, distinct, error: null })
-    }
-    for (const [query, { id, offsets, commits }] of Object.entries(expected.checkpoints ?? {})) {
-      // A log that is not there is null in what was expected.
-      const newest = (ids: number[] | null) => (ids ?? []).sort((a, b) => b - a).slice(0, 5)
-      expect(status.queries.find((one) => one.name === query)).toMatchObject({ id, offsets: newest(offsets), commits: newest(commits) })
-    }
-  })
-
   it('a batch that was appended twice is judged by the data', async () => {
-    const { queries } = await observe(sparkWorkspace('plain-append-twice'), BUILT_IN_QUERIES, fx)
+    const { queries } = await observe(copyOf('plain-append-twice'), BUILT_IN_QUERIES, fx)
     expect(queries[1]).toMatchObject({ rows: 18, distinct: 9, missing: 0, verdict: 'duplicated', attempts: null, step: 'batch-committed' })
   })
 
   it('a batch that was written and not committed is in flight', async () => {
-    const { queries } = await observe(sparkWorkspace('tagged-append-crashed'), BUILT_IN_QUERIES, fx)
+    const { queries } = await observe(copyOf('tagged-append-crashed'), BUILT_IN_QUERIES, fx)
     expect(queries[1]).toMatchObject({ rows: 9, verdict: 'exactly-once', inFlight: true, state: 'killed', step: 'table-committed', newestTxn: { version: 0 } })
   })
 })

@@ -2,6 +2,7 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { DuckDBInstance } from '@duckdb/node-api'
 import fc from 'fast-check'
 import { parquetMetadata } from 'hyparquet'
@@ -12,6 +13,7 @@ import { columnsFromRows } from '../../src/store/columns-from-rows.js'
 import { decodeParquet, encodeParquet, warmParquet } from '../../src/store/parquet.js'
 import { defineSchema, parseSchemaString } from '../../src/store/schema.js'
 import { formatTimestamp } from '../../src/store/timestamp.js'
+import { readExpected, sparkWorkspace } from '../spark-fixtures.js'
 import { anyRows, EVERY_KIND, readable } from './any-rows.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'streamtop-parquet-'))
@@ -105,7 +107,7 @@ describe('files of others', () => {
     ['column-added', 'bronze_orders'],
   ] as const) {
     test(`Spark’s fixture ${name}, INT96 timestamps to the ends of the type`, async () => {
-      const path = new URL(`../fixtures/${name}/tables/${table}/`, import.meta.url)
+      const path = pathToFileURL(join(sparkWorkspace(name), 'tables', table, '/'))
       const log = new URL('_delta_log/', path)
       const actions = readdirSync(log)
         .filter((file) => /^\d+\.json$/.test(file))
@@ -115,8 +117,8 @@ describe('files of others', () => {
       const schema = parseSchemaString(actions.filter(({ metaData }) => metaData).at(-1).metaData.schemaString)
       const parts = await Promise.all(actions.filter(({ add }) => add).map(({ add }) => decodeParquet(readFileSync(new URL(add.path, path)), schema)))
       const rows = readable(concatColumns(schema, parts))
-      const expected: (string | null)[][] = JSON.parse(readFileSync(new URL(`../fixtures/${name}/expected.json`, import.meta.url), 'utf8')).tables[table].rows
-      const inOrder = (all: (string | null)[][]) => all.map((row) => JSON.stringify(row)).sort()
+      const expected = readExpected(sparkWorkspace(name)).tables[table]?.rows ?? []
+      const inOrder = (all: readonly (readonly (string | null)[])[]) => all.map((row) => JSON.stringify(row)).sort()
       expect(inOrder(rows)).toEqual(inOrder(expected))
     })
   }

@@ -1,4 +1,4 @@
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -7,9 +7,9 @@ import { readCheckpoint } from '../../src/engine/checkpoint-summary.js'
 import { SPARK_CONF } from '../../src/engine/checkpoint-conf.js'
 import { findCheckpoint, planStart, type Start } from '../../src/engine/start.js'
 import { StreamtopError } from '../../src/errors.js'
+import { fixturesIn, SPARK_WORKSPACES, sparkCheckpoint } from '../spark-fixtures.js'
 
 const ID = '0f6b1c52-7f0d-4a55-9a7e-2f6f1c1f9f10'
-const FIXTURES = join(import.meta.dirname, '..', 'fixtures', 'checkpoints')
 
 let folder: string
 beforeEach(() => {
@@ -241,7 +241,7 @@ describe('folders that real Spark left', () => {
     { name: 'stateful-by-hour', outcome: 'stateful-checkpoint' },
     { name: 'two-sources', outcome: 'several-sources' },
   ])('$name: $outcome', ({ name, outcome }) => {
-    cpSync(join(FIXTURES, name), folder, { recursive: true })
+    cpSync(sparkCheckpoint(name), folder, { recursive: true })
     expect(outcomeOf(() => start(), true)).toBe(outcome)
     const summary = readCheckpoint(folder, realEffects)
     const isDamage = /^(checkpoint-|metadata-)/.test(outcome)
@@ -249,13 +249,13 @@ describe('folders that real Spark left', () => {
   })
 
   it('every one of them is in this table', () => {
-    expect(readdirSync(FIXTURES)).toHaveLength(28)
+    expect(fixturesIn(SPARK_WORKSPACES).filter((folder) => existsSync(join(folder, 'checkpoints')))).toHaveLength(28)
   })
 })
 
 describe('the summary', () => {
   it('tells the newest range that can be read', () => {
-    cpSync(join(FIXTURES, 'offsets-empty'), folder, { recursive: true })
+    cpSync(sparkCheckpoint('offsets-empty'), folder, { recursive: true })
     expect(readCheckpoint(folder, realEffects)).toMatchObject({
       id: 'decdf1be-7411-4f89-ae13-db7ca8993869',
       offsets: [0, 1, 2],

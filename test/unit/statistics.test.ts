@@ -1,11 +1,13 @@
 /** File statistics: their text, that they bound the data, and that a reader skips nothing it should not. */
 import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { columnsFromRows } from '../../src/store/columns-from-rows.js'
 import { mayContain, parseStatistics } from '../../src/store/parse-statistics.js'
 import { defineSchema, parseSchemaString } from '../../src/store/schema.js'
 import { type Comparable, compareValues, rangeOf, statisticsOf } from '../../src/store/statistics.js'
+import { sparkWorkspace } from '../spark-fixtures.js'
 import { anyRows, EVERY_KIND } from './any-rows.js'
 
 const statisticsText = (schema: Record<string, string>, rows: object[]) => statisticsOf(columnsFromRows(defineSchema(schema), rows))
@@ -114,9 +116,10 @@ describe('reading', () => {
   const schema = defineSchema({ n: 'bigint', d: 'decimal(38,18)', at: 'timestamp', x: 'double', text: 'string', day: 'date' })
 
   test('Spark’s own statistics, exact to the last digit', () => {
-    const log = readFileSync(new URL('../fixtures/types/tables/types/_delta_log/00000000000000000001.json', import.meta.url), 'utf8')
+    const versions = join(sparkWorkspace('types'), 'tables', 'types', '_delta_log')
+    const log = readFileSync(join(versions, '00000000000000000001.json'), 'utf8')
     const add = JSON.parse(log.trim().split('\n').at(-1) ?? '').add
-    const table = readFileSync(new URL('../fixtures/types/tables/types/_delta_log/00000000000000000000.json', import.meta.url), 'utf8')
+    const table = readFileSync(join(versions, '00000000000000000000.json'), 'utf8')
     const stats = parseStatistics(add.stats, parseSchemaString(JSON.parse(table.split('\n')[1] ?? '').metaData.schemaString))
     expect([stats.rowCount, stats.nullCount('b'), stats.min('l'), stats.max('L')]).toEqual([4, 2, -(2n ** 63n), 2n ** 63n - 1n])
     expect([stats.min('big'), stats.max('big')]).toEqual([-(10n ** 38n) + 1n, 10n ** 38n - 1n])

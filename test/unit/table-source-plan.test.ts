@@ -9,6 +9,7 @@ import { endOfAvailable, filesOfRange, latestTableOffset } from '../../src/engin
 import type { VersionActions } from '../../src/store/actions.js'
 import type { TableLog } from '../../src/store/table-log.js'
 import { added, created, did, fixtureVersions, type MemoryTableLog, memoryTableLog, metadata, removed, SOURCE_ID } from '../memory-table-log.js'
+import { sparkCheckpoint } from '../spark-fixtures.js'
 
 const T = 'bronze_orders'
 const DEFAULTS = tableSourceOptions([])
@@ -330,8 +331,7 @@ it('batches of any limits cover each file once and in order, and give the same f
 })
 
 function loggedLine(fixture: string, batchId: number): string {
-  const folder = join(import.meta.dirname, '..', 'fixtures', 'checkpoints', fixture)
-  return readFileSync(join(folder, 'offsets', String(batchId)), 'utf8').split('\n')[2] ?? ''
+  return readFileSync(join(sparkCheckpoint(fixture), 'offsets', String(batchId)), 'utf8').split('\n')[2] ?? ''
 }
 
 function paths(log: TableLog, start: TableOffset | null, end: TableOffset | null, options = DEFAULTS): string[] {
