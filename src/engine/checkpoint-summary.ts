@@ -2,7 +2,8 @@
 import { join } from 'node:path'
 import type { Effects } from '../effects.js'
 import { StreamtopError } from '../errors.js'
-import { listBatches, readOffsets, readQueryId } from './checkpoint.js'
+import { listBatches, offsetsPath, readFile, readOffsets, readQueryId } from './checkpoint.js'
+import { logLines } from './damaged-file.js'
 import type { OffsetsFile } from './offsets-file.js'
 import { findCheckpoint, planAnyStart } from './start.js'
 
@@ -16,6 +17,8 @@ export interface CheckpointSummary {
   readonly batchId: number | null
   /** The source lines of that batch: its end. Null for a source without an offset; no lines when no file can be read. */
   readonly sources: ReadonlyArray<string | null>
+  /** The source lines of the newest offsets file that has any, as they stand there, damaged or not; of version 2 with the sources' ids. */
+  readonly sourceLines: readonly string[]
   /** The source lines of the batch before: where that batch starts. No lines for batch 0, or when they cannot be read. */
   readonly sourcesBefore: ReadonlyArray<string | null>
   /** The time of that batch, milliseconds since the epoch. */
@@ -36,6 +39,7 @@ export function readCheckpoint(folder: string, fx: Effects): CheckpointSummary {
     commits,
     batchId: newest?.batchId ?? null,
     sources: newest?.file.sources ?? [],
+    sourceLines: newestSourceLines(folder, offsets, fx),
     sourcesBefore: before?.sources ?? [],
     timestampMs: newest?.file.timestampMs ?? null,
     stateful: (attempt(() => fx.files.list(join(folder, 'state'))) ?? []).length > 0,
@@ -43,13 +47,23 @@ export function readCheckpoint(folder: string, fx: Effects): CheckpointSummary {
   }
 }
 
+const MOST_DAMAGED_FILES = 5
+
 /** Files below the newest are tried only as far as one is damaged; more than a few are never, so they are not looked through for long. */
 function newestReadable(folder: string, offsets: readonly number[], fx: Effects): { readonly batchId: number; readonly file: OffsetsFile } | null {
-  for (const batchId of offsets.slice(-5).reverse()) {
+  for (const batchId of offsets.slice(-MOST_DAMAGED_FILES).reverse()) {
     const file = attempt(() => readOffsets(folder, batchId, fx))
     if (file !== null) return { batchId, file }
   }
   return null
+}
+
+function newestSourceLines(folder: string, offsets: readonly number[], fx: Effects): readonly string[] {
+  for (const batchId of offsets.slice(-MOST_DAMAGED_FILES).reverse()) {
+    const [, , ...lines] = logLines(attempt(() => readFile(offsetsPath(folder, batchId), fx)) ?? '')
+    if (lines.length > 0) return lines
+  }
+  return []
 }
 
 function damageOf(folder: string, fx: Effects): StreamtopError | null {

@@ -7,7 +7,7 @@ export type JsonValue = string | number | boolean | null
 
 /**
  * The first rows by column name: numbers of up to 32 bits and finite doubles are numbers, booleans booleans; longs, decimals, dates
- * and timestamps (UTC) texts as Spark casts them, NaN and infinities too, binary its hexadecimal digits.
+ * and timestamps (UTC) texts as Spark casts them, NaN, infinities and a negative zero too, binary its hexadecimal digits.
  */
 export function jsonRows(columns: Columns, limit: number): Readonly<Record<string, JsonValue>>[] {
   const rows: Record<string, JsonValue>[] = []
@@ -21,6 +21,7 @@ export function jsonRows(columns: Columns, limit: number): Readonly<Record<strin
 function jsonValue(vector: Vector, row: number): JsonValue {
   const value = valueAt(vector, row)
   if (value === null || typeof value === 'boolean' || typeof value === 'string') return value
-  if (typeof value === 'number' && Number.isFinite(value)) return value
+  // JSON has no infinities and would lose the sign of a negative zero.
+  if (typeof value === 'number' && Number.isFinite(value) && !Object.is(value, -0)) return value
   return value instanceof Uint8Array ? hexText(value) : castToString(vector.column.type, value)
 }

@@ -46,6 +46,7 @@ export async function queryStatus(
     commits: newest(summary.commits),
     startOffset: startOffsetOf(facts),
     endOffset: checkpoint.loggedEnd === 'unknown' ? null : sourcesOf(summary.sources),
+    sourceLines: summary.sourceLines,
     lag: facts.lag,
     attempts: ledger.isWhole ? ledger.attempts : null,
     replays: ledger.isWhole ? ledger.replays : null,

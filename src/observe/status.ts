@@ -55,6 +55,8 @@ export interface QueryStatus {
   /** Of the newest batch: the source's offset as the checkpoint has it, with a topic's offsets as texts. */
   readonly startOffset: unknown
   readonly endOffset: unknown
+  /** The lines of the sources in the newest offsets file that has any, as they stand there, whether a start would take them or not. */
+  readonly sourceLines: readonly string[]
   /** Records or rows of the source behind the newest commit. */
   readonly lag: number | null
   /** Attempts of all batches of this query id, how many of them ran a batch again, and how many writes the table skipped. */

@@ -4,7 +4,7 @@ A command is a line of JSON on stdin: {"id": 7, "do": "stream", ...}; its answer
 {"id": 7, "failed": "what went wrong"}. Several run at a time. The end of stdin is the end of this process and of everything it
 started, so nothing is left when the test that feeds it dies.
 
-Rows are compared as texts that keep every bit: a timestamp as microseconds since 1970, a double as its eight bytes, bytes in hex.
+Rows are compared as the texts that Spark casts them to, in UTC, which lose nothing; a double as its eight bytes, and bytes in hex.
 """
 import glob
 import json
@@ -15,6 +15,7 @@ import struct
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime, timedelta
 
 ANSWERS = os.fdopen(os.dup(1), "w", buffering=1)
 os.dup2(2, 1)  # whatever Spark's own processes print is noise
@@ -45,6 +46,7 @@ def spark_session(jars):
         .config("spark.driver.memory", "1g")
         .config("spark.driver.extraJavaOptions", "-XX:+UseSerialGC -XX:TieredStopAtLevel=1")
         .config("spark.driver.bindAddress", "127.0.0.1")
+        # Tables of a few rows: compiling a plan would take longer than interpreting it.
         .config("spark.sql.codegen.wholeStage", "false")
         .config("spark.sql.codegen.factoryMode", "NO_CODEGEN")
         .config("spark.sql.adaptive.enabled", "false")
@@ -149,8 +151,6 @@ def read(c):
 def spark_rows(frame):
     def as_text(name, kind):
         column = F.col(f"`{name}`")
-        if kind == "timestamp":
-            column = F.unix_micros(column)
         if kind == "binary":
             column = F.hex(column)
         return column if kind == "double" else column.cast("string")
@@ -174,7 +174,7 @@ def arrow_rows(table):
         kind = str(field.type)
         if kind.startswith("timestamp"):
             assert field.type.unit == "us" and field.type.tz == "UTC", kind
-            columns.append([None if v is None else str(v) for v in column.cast("int64").to_pylist()])
+            columns.append([None if v is None else timestamp_text(v) for v in column.cast("int64").to_pylist()])
         else:
             columns.append([plain_text(v) for v in column.to_pylist()])
     return [list(row) for row in zip(*columns)] if columns else []
@@ -194,6 +194,12 @@ def plain_text(value):
     return str(value)
 
 
+def timestamp_text(micros):
+    """As Spark's cast to string in UTC."""
+    text = (datetime(1970, 1, 1) + timedelta(microseconds=micros)).isoformat(" ")
+    return text.rstrip("0") if "." in text else text
+
+
 def count_where(c):
     """For each condition: how many rows Spark finds, of how many files it read, and how many rows delta-rs finds."""
     table = DeltaTable(c["path"])
@@ -202,9 +208,9 @@ def count_where(c):
         frame = SPARK.read.format("delta").load(c["path"]).where(condition["spark"])
         rows = len(frame.collect())
         answer = {"spark": rows, "files": files_read(frame), "deltaRs": None}
-        if condition.get("deltaRs"):
+        if condition["deltaRs"]:
             result = QueryBuilder().register("t", table).execute(f"SELECT count(*) AS n FROM t WHERE {condition['deltaRs']}").read_all()
-            answer["deltaRs"] = result["n"].to_pylist()[0] if hasattr(result["n"], "to_pylist") else int(result["n"][0].as_py())
+            answer["deltaRs"] = result["n"][0].as_py()
         found.append(answer)
     return found
 
