@@ -61,8 +61,12 @@ const WAL_FRAMES_MAX = 1_000
 let binding: typeof import('better-sqlite3') | undefined
 
 function loadBinding(): typeof import('better-sqlite3') {
+  if (binding) return binding
   try {
-    binding ??= createRequire(import.meta.url)('better-sqlite3') as typeof import('better-sqlite3')
+    const loaded = createRequire(import.meta.url)('better-sqlite3') as typeof import('better-sqlite3')
+    // The package looks for its native part at the first database, not when it is loaded.
+    new loaded(':memory:').close()
+    binding = loaded
     return binding
   } catch (cause) {
     throw new StreamtopError('binding-missing', 'the SQLite binding (better-sqlite3) could not be loaded', {

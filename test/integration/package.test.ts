@@ -1,5 +1,5 @@
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { isBuiltin } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -76,6 +76,24 @@ describe('the installed command', () => {
 
   test('exits 2 when the words are wrong, with an answer on stderr only', () => {
     expect(streamtop(['no-such-verb'])).toMatchObject({ status: 2, stdout: '' })
+  })
+
+  test('says in a sentence what to do when the native part of SQLite is missing', () => {
+    const linked = join(HOME, 'node_modules', 'better-sqlite3')
+    rmSync(linked)
+    cpSync(join(ROOT, 'node_modules', 'better-sqlite3'), linked, { recursive: true, filter: (path) => !path.endsWith('.node') && !/[\\/]deps$/.test(path) })
+    for (const name of ['bindings', 'file-uri-to-path']) symlinkSync(join(ROOT, 'node_modules', name), join(HOME, 'node_modules', name))
+
+    const { status, stderr } = streamtop(['produce', '--all'])
+
+    expect({ status, stderr }).toEqual({
+      status: 1,
+      stderr:
+        'streamtop: the SQLite binding (better-sqlite3) could not be loaded\n' +
+        'run "npm rebuild better-sqlite3", with a C++ compiler installed where there is no prebuilt binary, and allow its install script when npm asks\n',
+    })
+    rmSync(linked, { recursive: true })
+    symlinkSync(join(ROOT, 'node_modules', 'better-sqlite3'), linked)
   })
 
   test('a public library that can be imported by its name', () => {
