@@ -114,7 +114,7 @@ def one_row_batches(names, source, start):
                 if queries[name].exception():
                     raise queries[name].exception()
                 for progress in queries[name].recentProgress:
-                    if progress.batchId > done[name] and progress.numInputRows == 1:
+                    if progress.batchId > done[name] and progress.numInputRows > 0:
                         done[name] = progress.batchId
                         waiting.discard(name)
                         if n >= 4:

@@ -14,10 +14,11 @@ import { eventsCopy } from '../src/queries/events-copy.js'
 import { orders } from '../src/queries/orders.js'
 import { ordersSchema } from '../src/queries/orders-schema.js'
 import type { QueryDefinition } from '../src/engine/definition.js'
+import { nextOrders } from '../src/queries/order-generator.js'
 import { Store } from '../src/store/store.js'
 import { BatchFloor } from './batch-floor.js'
+import { openEmbeddedProducer } from '../src/topic/embedded-producer.js'
 import { type BenchContext, median } from './figure.js'
-import { sendOrders } from './generated-orders.js'
 import { ended, startProcess } from './query-process.js'
 import { newerFirst, ordersOf } from './orders-rows.js'
 import { amount, drawn } from './table.js'
@@ -141,7 +142,9 @@ async function appendTimes(store: Store, table: string, rowCount: number, rounds
 /** One record a round, and the next when every query has committed a batch with it: what Spark is given, too. */
 async function oneRowRounds({ folder }: BenchContext, definitions: readonly QueryDefinition[], rounds: number): Promise<Record<string, number[]>> {
   const workspace = folder()
-  await sendOrders(workspace, 1)
+  const producer = openEmbeddedProducer(workspace, 'orders', {}, fx)
+  const sendOne = () => producer.sendGenerated((state) => nextOrders(state, 'bench', 1))
+  await sendOne()
   // A query that runs alone reads a table that is written by another process all the same; that one is not timed.
   const started = definitions.includes(bronzeOrders) ? definitions : [bronzeOrders, ...definitions]
   const times: Record<string, number[]> = Object.fromEntries(started.map(({ name }) => [name, []]))
@@ -165,11 +168,12 @@ async function oneRowRounds({ folder }: BenchContext, definitions: readonly Quer
           return
         }
         for (const { name } of started) waitingFor.add(name)
-        void sendOrders(workspace, 1)
+        void sendOne()
       },
     })
   })
   await Promise.all(running.map(ended))
+  await producer.close()
   return times
 }
 

@@ -22,6 +22,7 @@ export function memoryTableLog(tables: Readonly<Record<string, readonly VersionA
     asked: [],
     snapshots: 0,
     tableNames: () => Object.keys(tables).sort(),
+    tableId: (table) => tables[table]?.find((actions) => actions.metadata !== null)?.metadata?.id ?? null,
     newestVersion: (table) => (tables[table] ? tables[table].length - 1 : null),
     oldestVersion: (table) => (tables[table] ? oldest : null),
     oldestSnapshotVersion: (table) => (tables[table] ? oldest : null),

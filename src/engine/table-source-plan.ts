@@ -140,11 +140,9 @@ function openSource(log: TableLog, table: string, offset: TableOffset | null): O
   return source
 }
 
-/** Version 0 names the table; only where it is cleaned up does the whole snapshot have to be asked. */
 function tableIdOf(log: TableLog, table: string): string {
-  const first = log.oldestSnapshotVersion(table) === 0 ? log.changes(table, 0).metadata : null
-  const id = first?.id ?? log.snapshot(table)?.tableId
-  if (id !== undefined) return id
+  const id = log.tableId(table)
+  if (id !== null) return id
   throw new StreamtopError('table-damaged', `table ${table} has no metadata in any version that can be read`, { hint: 'restore its _delta_log from a copy' })
 }
 

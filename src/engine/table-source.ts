@@ -78,6 +78,7 @@ function keepingSnapshot(log: TableLog): TableLog & { forgetSnapshot(): void } {
   let kept: Snapshot | null = null
   return {
     tableNames: () => log.tableNames(),
+    tableId: (table) => log.tableId(table),
     newestVersion: (table) => log.newestVersion(table),
     oldestVersion: (table) => log.oldestVersion(table),
     oldestSnapshotVersion: (table) => log.oldestSnapshotVersion(table),

@@ -84,6 +84,10 @@ export class OverlaidLog implements TableLog {
     return found instanceof StreamtopError ? found : null
   }
 
+  tableId(name: string): string | null {
+    return this.#table(name) ? (this.snapshot(name)?.tableId ?? null) : null
+  }
+
   newestVersion(name: string): number | null {
     const table = this.#table(name)
     return table && newestOf(table)

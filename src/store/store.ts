@@ -88,6 +88,10 @@ export class Store implements TableLog, CommitContext {
     return this.log.tables().map((table) => table.name)
   }
 
+  tableId(table: string): string | null {
+    return this.#adopt(table)?.tableId ?? null
+  }
+
   newestVersion(table: string): number | null {
     return this.base(table)?.version ?? null
   }

@@ -22,6 +22,8 @@ export interface Snapshot {
 export interface TableLog {
   /** Names of the tables, sorted. */
   tableNames(): string[]
+  /** The table's `metaData.id`; null when there is no such table. */
+  tableId(table: string): string | null
   /** Null when there is no such table. */
   newestVersion(table: string): number | null
   /** The oldest version whose changes can still be read. */

@@ -149,6 +149,7 @@ describe('streamtop show', () => {
       day: '1969-12-31',
       n: null,
     }
+    expect(jsonRows(columnsFromRows(defineSchema({ z: 'double' }), [{ z: -0 }, { z: 0 }]), 5)).toEqual([{ z: '-0.0' }, { z: 0 }])
     expect(jsonRows(columnsFromRows(schema, [row]), 5)).toEqual([
       { l: '9223372036854775807', d: 'NaN', m: '-123456789012345678.90', b: '00FF', f: false, t: '2026-10-01 09:15:00.000001', day: '1969-12-31', n: null },
     ])

@@ -262,6 +262,7 @@ describe('the summary', () => {
       commits: [0, 1],
       batchId: 1,
       sources: [expect.stringContaining('"reservoirVersion":3')],
+      sourceLines: [expect.stringContaining('"reservoirVersion":3')],
       sourcesBefore: [expect.stringContaining('"reservoirVersion":2')],
       timestampMs: 1795985534655,
       stateful: false,
@@ -269,8 +270,17 @@ describe('the summary', () => {
     })
   })
 
+  it('shows the lines of a newest file that no start would take', () => {
+    const folders = { 'offsets-cut': /^\{"sourceVersion".*[^}]$/, 'offsets-from-the-future': /^\{.*\}$/, 'two-sources': /^\{.*\}$/ }
+    for (const [name, line] of Object.entries(folders)) {
+      const { sourceLines } = readCheckpoint(sparkCheckpoint(name), realEffects)
+      expect(sourceLines).toHaveLength(name === 'two-sources' ? 2 : 1)
+      for (const text of sourceLines) expect(text).toMatch(line)
+    }
+  })
+
   it('of a folder that is not there, or is a file, is empty', () => {
-    const empty = { id: null, offsets: [], commits: [], batchId: null, sources: [], sourcesBefore: [], timestampMs: null, stateful: false }
+    const empty = { id: null, offsets: [], commits: [], batchId: null, sources: [], sourceLines: [], sourcesBefore: [], timestampMs: null, stateful: false }
     expect(readCheckpoint(join(folder, 'none'), realEffects)).toEqual({ ...empty, damage: null })
     put('file', 'x')
     expect(readCheckpoint(join(folder, 'file'), realEffects)).toEqual({ ...empty, damage: expect.any(StreamtopError) })
