@@ -23,13 +23,21 @@ export async function encodeParquet(columns: Columns): Promise<Uint8Array> {
   const data = arrow.makeData({ type: new arrow.Struct(fields), length: columns.rowCount, nullCount: 0, children })
   const schema = new arrow.Schema(fields)
   const stream = arrow.tableToIPC(new arrow.Table(schema, [new arrow.RecordBatch(schema, data)]), 'stream')
-  const properties = new wasm.WriterPropertiesBuilder()
+  let builder = new wasm.WriterPropertiesBuilder()
     .setCompression(wasm.Compression.SNAPPY)
     .setStatisticsEnabled(wasm.EnabledStatistics.Chunk)
     .setCreatedBy(CREATED_BY)
-    .build()
+  // NaN is outside of the smallest and largest that are written, and Spark, which has it above all others, would not look for it.
+  for (const vector of columns.vectors) {
+    if (hasNaN(vector)) builder = builder.setColumnStatisticsEnabled(vector.column.name, wasm.EnabledStatistics.None)
+  }
   // writeParquet takes both over and frees them.
-  return wasm.writeParquet(wasm.Table.fromIPCStream(stream), properties)
+  return wasm.writeParquet(wasm.Table.fromIPCStream(stream), builder.build())
+}
+
+function hasNaN({ column, values }: Vector): boolean {
+  if (column.type.kind !== 'double' && column.type.kind !== 'float') return false
+  return (values as Float64Array).some(Number.isNaN)
 }
 
 /**
