@@ -2,6 +2,10 @@
 import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { realEffects } from '../../src/effects.js'
+import { inlineRunner } from '../../src/engine/inline-runner.js'
+import { bronzeOrders } from '../../src/queries/bronze-orders.js'
+import { openEmbeddedTopic } from '../../src/topic/embedded-topic.js'
 import { CONFIG } from './histories.js'
 import { GROUP_SIZE, makeRecords, NINE_EVENTS, type SeededRecord } from './orders-of-a-seed.js'
 import { seeded } from './seeded.js'
@@ -34,9 +38,24 @@ export class Bases {
     return copy
   }
 
-  /** One more group of records into `bronze_orders`, as one version. */
+  /**
+   * One more group of records into `bronze_orders`, as one version: `run bronze_orders --option maxOffsetsPerTrigger=5 --crash-at
+   * batch-committed`, in this process, for it is not what is compared and a hundred starts take their time.
+   */
   async more(workspace: string): Promise<void> {
-    await streamtop(this.dist, workspace, 'run', 'bronze_orders', '--option', `maxOffsetsPerTrigger=${GROUP_SIZE}`, '--crash-at', 'batch-committed')
+    const running = inlineRunner(openEmbeddedTopic, realEffects).start({
+      workspace,
+      definition: bronzeOrders,
+      options: { sourceOptions: [`maxOffsetsPerTrigger=${GROUP_SIZE}`], appId: null, intervalMs: null, acceptGap: false },
+      idempotent: null,
+      armed: { step: 'batch-committed', occurrence: 1 },
+      dwellMs: 0,
+      hasUpstream: false,
+      listen: () => {},
+    })
+    const ending = await running.ending
+    if (ending.kind !== 'killed')
+      throw new Error(`bronze_orders was to take one batch and ${ending.kind}`, ending.kind === 'failed' ? { cause: ending.error } : {})
   }
 
   remove(...folders: readonly string[]): void {
