@@ -15,7 +15,7 @@ const folders = (given ?? fixturesIn(SPARK_WORKSPACES)).map((folder) => ({ folde
 const known = knownDifferences()
 const shown = new Set<string>()
 
-describe.concurrent('what Spark left', () => {
+describe.concurrent('what Spark left', { timeout: 120_000 }, () => {
   for (const { folder, name, story } of folders) {
     test(`reads ${name}: ${story}`, async () => {
       failWith(await readProblems(folder))
