@@ -96,6 +96,17 @@ test('DuckDB reads what was written, value for value', async () => {
   expect(described['text.with dot']).toMatch(/^BYTE_ARRAY UTF8 .* OPTIONAL$/)
 })
 
+test('a column with NaN has no extremes in the footer: Spark has NaN above all numbers, and would leave its rows out', async () => {
+  const schema = defineSchema({ whole: 'double', holed: 'double' })
+  const file = join(folder, 'nan.parquet')
+  const rows = [1.5, 2.5, -3.5].map((value, row) => ({ whole: value, holed: row === 1 ? Number.NaN : value }))
+  writeFileSync(file, await encodeParquet(columnsFromRows(schema, rows)))
+  expect(await askDuckDb(`SELECT path_in_schema, stats_min_value, stats_max_value FROM parquet_metadata('${file}') ORDER BY column_id`)).toEqual([
+    ['whole', '-3.5', '2.5'],
+    ['holed', null, null],
+  ])
+})
+
 /** Engines print floats in different ways; as JavaScript's they are the same text when they are the same number. */
 function numberText(value: number): string {
   return Object.is(value, -0) ? '-0' : String(value)
