@@ -24,11 +24,21 @@ export interface OpenOptions {
 /** Opens the database at a path (`:memory:` for one that is nowhere), made when absent unless read-only. */
 export function openDatabase(path: string, options: OpenOptions = {}): Database {
   const Sqlite = loadBinding()
-  const database: Database = new Sqlite(path, { readonly: options.readonly ?? false, timeout: options.busyTimeoutMs ?? 5_000 })
+  const busyTimeoutMs = options.busyTimeoutMs ?? 5_000
+  const database: Database = new Sqlite(path, { readonly: options.readonly ?? false, timeout: busyTimeoutMs })
+  try {
+    return configured(database, options, busyTimeoutMs)
+  } catch (error) {
+    database.close()
+    throw error
+  }
+}
+
+function configured(database: Database, options: OpenOptions, busyTimeoutMs: number): Database {
   checkVersion(database)
   database.pragma('trusted_schema = OFF')
   if (!options.readonly) {
-    database.pragma(`journal_mode = ${options.journal ?? 'wal'}`)
+    setJournalMode(database, options.journal ?? 'wal', busyTimeoutMs)
     database.pragma('synchronous = FULL')
     // 2 MiB of pages: a query holds several connections, and what it touches is at the end of the log.
     database.pragma('cache_size = -2000')
@@ -37,6 +47,23 @@ export function openDatabase(path: string, options: OpenOptions = {}): Database 
   }
   return database
 }
+
+/** Turning a new database to WAL does not wait for others who do the same, as statements do; so this waits. */
+function setJournalMode(database: Database, journal: 'wal' | 'delete', busyTimeoutMs: number): void {
+  const never = new Int32Array(new SharedArrayBuffer(4))
+  for (let triesLeft = Math.ceil(busyTimeoutMs / RETRY_MS); ; triesLeft--) {
+    try {
+      database.pragma(`journal_mode = ${journal}`)
+      return
+    } catch (error) {
+      const isBusy = String((error as { readonly code?: unknown }).code).startsWith('SQLITE_BUSY')
+      if (!isBusy || triesLeft <= 0) throw error
+      Atomics.wait(never, 0, 0, RETRY_MS)
+    }
+  }
+}
+
+const RETRY_MS = 10
 
 /** Opens the bytes of a database file as a database in memory that nobody else sees; the file is not touched. */
 export function openDatabaseImage(bytes: Buffer): Database {

@@ -57,6 +57,8 @@ export interface Files {
   removeFolder(path: string): void
   /** Renames and syncs the folders of both names. */
   rename(from: string, to: string): void
+  /** Syncs a file that somebody else wrote. */
+  syncFile(path: string): void
   /** Syncs a folder's entries. */
   syncFolder(folder: string): void
 }
@@ -190,6 +192,7 @@ function realFiles(): Files {
       files.syncFolder(dirname(to))
       if (dirname(from) !== dirname(to)) files.syncFolder(dirname(from))
     },
+    syncFile: (path) => files.syncFolder(path),
     syncFolder(folder) {
       const handle = fs.openSync(folder, 'r')
       try {

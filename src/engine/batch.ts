@@ -81,12 +81,12 @@ export class Batch {
   }
 
   /** Appends rows to a table, made when it is not there. */
-  async append(table: string, rows: RowsToWrite, options: AppendOptions = {}): Promise<WriteReport> {
+  append(table: string, rows: RowsToWrite, options: AppendOptions = {}): Promise<WriteReport> {
     return this.#writer.append(table, this.#columnsOf(rows, options.schema), checkedPair(options))
   }
 
   /** Merges rows into a table, which must be there (`createTable`). */
-  async merge(table: string, rows: RowsToWrite, options: MergeOptions): Promise<WriteReport> {
+  merge(table: string, rows: RowsToWrite, options: MergeOptions): Promise<WriteReport> {
     return this.#writer.merge(table, this.#columnsOf(rows, options.schema), options, checkedPair(options))
   }
 

@@ -139,6 +139,8 @@ export async function beginLife(life: LifeOptions, fx: Effects): Promise<Life> {
     try {
       store.log.runs.put(row.current)
       store.tidyUp()
+    } catch {
+      // What ended the run is what must be heard of; a status knows a little less.
     } finally {
       await source.close()
       store.close()
@@ -207,9 +209,14 @@ function queryLife(life: LifeOptions, { store, source }: Handles, run: RunRow, f
       previousStartMs = done.clock.startedMs
       run.update({ progress: JSON.stringify(progress), idempotent: done.attempt.idempotent })
       listen({ kind: 'batch', batchId: done.attempt.batchId, attempt: done.attempt.attempt, writes: done.writes, progress })
-      store.log.runs.put(run.current)
-      store.tidyUp()
-      purge(done.attempt.batchId)
+      try {
+        store.log.runs.put(run.current)
+        store.tidyUp()
+        purge(done.attempt.batchId)
+      } catch (error) {
+        // The batch is committed, and nothing of this is needed by the next.
+        listen({ kind: 'note', batchId: done.attempt.batchId, text: `tidying up after batch ${done.attempt.batchId} failed: ${(error as Error).message}` })
+      }
     },
   }
 }

@@ -13,8 +13,8 @@ import { beginQuery, type Work, workAfter } from './work.js'
 /** Runs a query until its trigger has no more work, or it is asked to stop. */
 export async function runQuery(life: QueryLife): Promise<void> {
   const { definition, folder, store, source, control, reach, fx } = life
-  let work: Work = await beginQuery(life)
-  for (;;) {
+  let work: Work | null = await beginQuery(life)
+  while (work !== null) {
     const clock = life.startClock()
     const end = work.pendingEnd ?? (await life.trigger.next(work.start))
     if (end === null || life.stop.aborted) return

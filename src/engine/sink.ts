@@ -31,12 +31,15 @@ export interface SinkReport {
 /** Writes a batch; resolves when every write is committed, skipped or changed nothing. */
 export async function writeBatch(definition: QueryDefinition, store: Store, work: AttemptToWrite, reach: Reach): Promise<SinkReport> {
   const writes: (WriteReport & { readonly table: string })[] = []
+  const begun: { readonly writing: Promise<unknown>; readonly isSettled: () => boolean }[] = []
+  let writeCount = 0
+  let isOver = false
   const { attempt } = work
   const occurrences = new Map<CommitMoment, number>()
 
   const optionsFor = (txn: WriteOptions['txn']): WriteOptions => ({
     txn,
-    source: { attempt, writeNumber: writes.length + 1 },
+    source: { attempt, writeNumber: ++writeCount },
     onMoment: async (moment: CommitMoment, details: MomentDetails) => {
       const occurrence = (occurrences.get(moment) ?? 0) + 1
       occurrences.set(moment, occurrence)
@@ -45,10 +48,20 @@ export async function writeBatch(definition: QueryDefinition, store: Store, work
     },
     onSkip: (seen: SeenTxn): SkipJudgement => judgeSkip(attempt, seen, work.isRestart),
   })
-  const write = async (table: string, writing: Promise<WriteReport>): Promise<WriteReport> => {
-    const report = await writing
-    writes.push({ ...report, table })
-    return report
+  const write = (table: string, start: () => Promise<WriteReport>): Promise<WriteReport> => {
+    if (isOver) throw writeAfterTheEnd(definition.name, attempt.batchId, table)
+    let isSettled = false
+    const writing = (async () => {
+      try {
+        const report = await start()
+        writes.push({ ...report, table })
+        return report
+      } finally {
+        isSettled = true
+      }
+    })()
+    begun.push({ writing, isSettled: () => isSettled })
+    return writing
   }
 
   if (definition.sink.kind === 'append') {
@@ -56,13 +69,13 @@ export async function writeBatch(definition: QueryDefinition, store: Store, work
     // The native sink's app id is the query's id, from the checkpoint's metadata: never a path or a name, which others may have had.
     const txn = attempt.idempotent ? { appId: attempt.queryId, version: attempt.batchId } : undefined
     const operation = { kind: 'streaming-update', queryId: attempt.queryId, epochId: attempt.batchId } as const
-    await write(table, store.append(table, work.columns, operation, optionsFor(txn)))
+    await write(table, () => store.append(table, work.columns, operation, optionsFor(txn)))
     return { writes }
   }
 
   const writer: BatchWriter = {
-    append: (table, columns, idempotence) => write(table, store.append(table, columns, { kind: 'write' }, optionsFor(txnOf(idempotence)))),
-    merge: (table, columns, spec, idempotence) => write(table, store.merge(table, columns, spec, optionsFor(txnOf(idempotence)))),
+    append: (table, columns, idempotence) => write(table, () => store.append(table, columns, { kind: 'write' }, optionsFor(txnOf(idempotence)))),
+    merge: (table, columns, spec, idempotence) => write(table, () => store.merge(table, columns, spec, optionsFor(txnOf(idempotence)))),
     createTable: (table, schema) => store.createTable(table, schema),
   }
   const batch = new Batch(
@@ -78,6 +91,8 @@ export async function writeBatch(definition: QueryDefinition, store: Store, work
   )
   try {
     await definition.sink.run(batch)
+    // A write that the function did not wait for belongs to the batch all the same: it must be there before the commit.
+    await Promise.all(begun.filter(({ isSettled }) => !isSettled()).map(({ writing }) => writing))
   } catch (cause) {
     if (cause instanceof StreamtopError) throw cause
     throw new StreamtopError(
@@ -90,7 +105,14 @@ export async function writeBatch(definition: QueryDefinition, store: Store, work
       },
     )
   }
+  isOver = true
   return { writes }
+}
+
+function writeAfterTheEnd(query: string, batchId: number, table: string): StreamtopError {
+  return new StreamtopError('foreach-batch-failed', `the foreachBatch function of ${query} writes to ${table} after batch ${batchId} has ended`, {
+    hint: 'wait for every write inside the function (await)',
+  })
 }
 
 function txnOf(idempotence: IdempotenceOptions): WriteOptions['txn'] {

@@ -17,6 +17,9 @@ export function judgeSkip(attempt: Attempt, seen: SeenTxn, isRestart: boolean): 
   const writer = seen.written && attemptOf(seen.written)
   const { txn, table, rowCount } = seen
   if (writer && writer.attempt.queryId === attempt.queryId) {
+    if (writer.attempt.attempt === attempt.attempt) {
+      return { leftOutRows: rowCount, reason: `${table} has txn (${txn.appId}, ${attempt.batchId}) from an earlier write of this batch` }
+    }
     if (writer.attempt.rangeStart === attempt.rangeStart && writer.attempt.rangeEnd === attempt.rangeEnd) {
       return { leftOutRows: 0, reason: `${table} has txn (${txn.appId}, ${attempt.batchId}) from attempt ${writer.attempt.attempt} of this batch` }
     }

@@ -13,14 +13,17 @@ import { filterRows } from './filter-rows.js'
 import type { Source, SourceRows } from './source.js'
 import type { TableSourceOptions } from './source-options.js'
 import { formatTableOffset, parseTableOffset, type TableOffset } from './table-offset.js'
+import { settleStartingVersion } from './table-source-files.js'
 import { endOfAvailable, filesOfRange, latestTableOffset } from './table-source-plan.js'
 
 const POLL_MS = 20
 
 /** The source of a query that reads a table. */
-export function tableSource(workspace: string, query: string, spec: TableSpec, options: TableSourceOptions, store: Store, fx: Effects): Source {
-  const where = join(checkpointFolder(workspace, query), 'offsets')
+export function tableSource(workspace: string, query: string, spec: TableSpec, asked: TableSourceOptions, store: Store, fx: Effects): Source {
+  const folder = checkpointFolder(workspace, query)
+  const where = join(folder, 'offsets')
   const log = keepingSnapshot(store)
+  let options = asked
   let upTo: TableOffset | null = null
   const parse = (text: string | null): TableOffset | null => (text === null ? null : parseTableOffset(text, where))
 
@@ -28,7 +31,9 @@ export function tableSource(workspace: string, query: string, spec: TableSpec, o
     description: `DeltaSource[${join(store.tablesFolder, spec.name)}]`,
     isThere: () => store.newestVersion(spec.name) !== null,
     missing: () => sourceIsMissing(spec.name),
-    async begin() {},
+    async begin(isNew) {
+      options = { ...asked, startingVersion: settleStartingVersion(folder, isNew, asked.startingVersion, fx) }
+    },
     initialOffset: async () => null,
     async fixEnd() {
       upTo = endOfAvailable(store, spec.name)

@@ -49,7 +49,7 @@ export function topicSource(workspace: string, query: string, spec: TopicSpec, o
     async plan(start) {
       latest = await topic.endOffsets()
       const { maxOffsetsPerTrigger, failOnDataLoss } = options
-      const end = planTopicRange(start === null ? null : parse(start), await topic.startOffsets(), latest, { maxOffsetsPerTrigger, failOnDataLoss, upTo })
+      const end = planTopicRange(start === null ? initial : parse(start), await topic.startOffsets(), latest, { maxOffsetsPerTrigger, failOnDataLoss, upTo })
       return end && formatTopicOffsets(spec.name, end)
     },
     async read(start, end): Promise<SourceRows> {

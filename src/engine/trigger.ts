@@ -15,11 +15,14 @@ export interface Trigger {
 const WAIT_FOR_SOURCE_MS = 50
 
 /**
- * Goes on until what was there is done. While queries that write the source are running (`control.upstream`), what they add is
+ * Goes on until what was there is done. While queries that write the source are running (`control.upstreamEnded`), what they add is
  * waited for.
  */
 export function availableNow(source: Source, control: Control, stop: AbortSignal, onWaiting: (isWaiting: boolean) => void, fx: Effects): Trigger {
   let endIsFixed = false
+  /** Whether nobody wrote the source any more when the end was fixed: then what is beyond the end is another run's. */
+  let endIsLast = false
+  const woken = AbortSignal.any([stop, control.upstreamEnded])
   const someoneWrites = () => !control.upstreamEnded.aborted
   return {
     async sourceIsThere() {
@@ -27,19 +30,21 @@ export function availableNow(source: Source, control: Control, stop: AbortSignal
         if (stop.aborted) return
         if (!someoneWrites()) throw source.missing()
         onWaiting(true)
-        await fx.sleep(WAIT_FOR_SOURCE_MS, AbortSignal.any([stop, control.upstreamEnded]))
+        await fx.sleep(WAIT_FOR_SOURCE_MS, woken)
       }
       onWaiting(false)
     },
     async next(start) {
       for (;;) {
-        // Looked at before the end is fixed: what a writer added before it ended is then within the end.
-        const isLast = !someoneWrites()
-        if (!endIsFixed) await source.fixEnd()
-        endIsFixed = true
+        if (!endIsFixed) {
+          // Looked at before the end is fixed: what a writer added before it ended is then within the end.
+          endIsLast = !someoneWrites()
+          await source.fixEnd()
+          endIsFixed = true
+        }
         const end = await source.plan(start)
-        if (end !== null || isLast || stop.aborted) return end
-        await source.waitForMore(start, AbortSignal.any([stop, control.upstreamEnded]))
+        if (end !== null || endIsLast || stop.aborted) return end
+        if (someoneWrites()) await source.waitForMore(start, woken)
         endIsFixed = false
       }
     },

@@ -22,14 +22,16 @@ export interface Work {
 /**
  * Looks at the checkpoint, refuses what cannot be gone on from, waits for the source, and makes what a new query needs.
  * Everything is refused before anything is written.
+ * @returns null when it was asked to stop before there was anything to read
  */
-export async function beginQuery(life: QueryLife): Promise<Work> {
+export async function beginQuery(life: QueryLife): Promise<Work | null> {
   const { folder, source, fx } = life
   const start = planStart(findCheckpoint(folder, fx), { acceptGap: life.acceptGap })
   if (start.kind === 'run-again' && start.passedOver.length > 0) {
     life.report({ kind: 'note', batchId: start.batchId, text: `batches ${start.passedOver.join(', ')} have no commit and are taken as done (--accept-gap)` })
   }
   await life.trigger.sourceIsThere()
+  if (life.stop.aborted) return null
   removeStaleTemporaries(folder, fx)
   makeCheckpointFolder(folder, fx)
   await source.begin(start.kind === 'new')

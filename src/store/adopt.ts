@@ -2,7 +2,7 @@
  * Adoption: a version file that the SQLite log lacks is recorded in it, whoever wrote it. That is how a death between link and
  * record heals, how Spark may write at any time, and how a deleted `_log.db` is built again.
  */
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import type { Effects } from '../effects.js'
 import { StreamtopError } from '../errors.js'
 import type { VersionActions } from './actions.js'
@@ -27,6 +27,10 @@ export function adoptVersions(log: SqliteLog, tablesFolder: string, name: string
     if (text === null) return table
     const actions = parseVersion(text, versionPath(folder, next))
     if (!table && actions.metadata && log.isDroppedId(actions.metadata.id)) return null
+    // The version before must be the one that the log has, or these are another table's; and what is recorded durably must be durable itself.
+    if (table) checkSameTable(log, tablesFolder, table, fx)
+    fx.files.syncFile(versionPath(folder, next))
+    fx.files.syncFolder(dirname(versionPath(folder, next)))
     table = log.record(name, next, text, actions, writtenBy(actions, fx.nowMs()))
     next++
   }
@@ -106,7 +110,8 @@ function writtenBy(actions: VersionActions, nowMs: number): WriteResult | null {
   const txn = actions.txns[0]
   return {
     ...by,
-    rows: Number(metrics?.numOutputRows ?? 0),
+    // Of a MERGE the rows that it was given, as its writer says: its output counts copied rows too.
+    rows: Number(metrics?.numSourceRows ?? metrics?.numOutputRows ?? 0),
     appId: txn?.appId ?? null,
     txnVersion: txn?.version ?? null,
     outcome: 'committed',

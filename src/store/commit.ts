@@ -8,7 +8,7 @@ import type { Effects } from '../effects.js'
 import { StreamtopError } from '../errors.js'
 import { VERSION } from '../version.js'
 import type { VersionActions } from './actions.js'
-import { attemptJson } from './adopt.js'
+import { attemptJson, checkSameTable } from './adopt.js'
 import type { WrittenFile } from './data-files.js'
 import { DELTA_LOG, linkVersion } from './delta-log.js'
 import type { WriteOutcome } from './attempt.js'
@@ -85,6 +85,7 @@ export async function commitVersion(
     if (version === 0) fx.files.makeFolder(join(folder, DELTA_LOG))
     // The data files lie in the folder that the base was in: under another table they would be named and not be there.
     if (base && log.table(name)?.tableKey !== base.table.tableKey) throw droppedMeanwhile(name)
+    if (base) checkSameTable(log, context.tablesFolder, base.table, fx)
     if (linkVersion(folder, version, text, fx) === 'exists') {
       if (tries >= (draft.isBlindAppend ? APPEND_TRIES_MAX : MERGE_TRIES_MAX)) throw lostTooOften(name, version, tries)
       continue

@@ -22,6 +22,16 @@ export function countsPathOf(tablesFolder: string): string {
   return join(tablesFolder, '_counts.db')
 }
 
+/** A new data file with the rows in it. */
+export interface CountedFile {
+  readonly table: string
+  readonly path: string
+  readonly columns: Columns
+}
+
+/** A cache is worth no long wait: what it does not get is read from the files. */
+const BUSY_TIMEOUT_MS = 50
+
 export class RowCounts {
   readonly #database: Database
   readonly #find: Statement
@@ -43,9 +53,14 @@ export class RowCounts {
     } catch (error) {
       // While others are at it for long, what this process counts is kept nowhere.
       if (isBusy(error)) return RowCounts.#openAt(':memory:')
-      for (const suffix of ['', '-journal', '-wal', '-shm']) fx.files.remove(path + suffix)
+      RowCounts.remove(tablesFolder, fx)
       return RowCounts.#openAt(path)
     }
+  }
+
+  /** Throws the cache away. */
+  static remove(tablesFolder: string, fx: Effects): void {
+    for (const suffix of ['', '-journal', '-wal', '-shm']) fx.files.remove(countsPathOf(tablesFolder) + suffix)
   }
 
   /** Opens it for reading; null when there is none that can be read. */
@@ -54,7 +69,7 @@ export class RowCounts {
     if (!fx.files.exists(path)) return null
     let database: Database | null = null
     try {
-      database = openDatabase(path, { readonly: true })
+      database = openDatabase(path, { readonly: true, busyTimeoutMs: BUSY_TIMEOUT_MS })
       return database.pragma('user_version', { simple: true }) === FORMAT ? new RowCounts(database) : null
     } catch {
       database?.close()
@@ -63,7 +78,7 @@ export class RowCounts {
   }
 
   static #openAt(path: string): RowCounts {
-    const database = openDatabase(path, { journal: 'delete' })
+    const database = openDatabase(path, { journal: 'delete', busyTimeoutMs: BUSY_TIMEOUT_MS })
     database.pragma('synchronous = OFF')
     const formatOf = () => database.pragma('user_version', { simple: true })
     if (formatOf() !== FORMAT) {
@@ -94,7 +109,7 @@ export class RowCounts {
   }
 
   /** Keeps the hashes of new files. */
-  put(files: readonly { readonly table: string; readonly path: string; readonly columns: Columns }[]): void {
+  put(files: readonly CountedFile[]): void {
     const put = this.#database.transaction(() => {
       for (const { table, path, columns } of files) {
         const hashes = hashRows(columns)

@@ -19,7 +19,7 @@ import { checkReadable } from './features.js'
 import type { Ledger } from './ledger.js'
 import type { MergeSpec } from './merge-spec.js'
 import { mergeRows } from './merge-table.js'
-import { RowCounts } from './row-counts.js'
+import { type CountedFile, RowCounts } from './row-counts.js'
 import type { Schema } from './schema.js'
 import { type LoggedTable, SqliteLog } from './sqlite-log.js'
 import type { Snapshot, TableLog } from './table-log.js'
@@ -33,7 +33,7 @@ export class Store implements TableLog, CommitContext {
   /** Tables whose folder was compared with the log in this life. */
   readonly #checked = new Set<string>()
   /** Rows written since the counts were last kept. */
-  #toCount: { readonly table: string; readonly path: string; readonly columns: Columns }[] = []
+  #toCount: CountedFile[] = []
   #counts: RowCounts | null = null
 
   private constructor(workspace: string, fx: Effects) {
@@ -77,8 +77,7 @@ export class Store implements TableLog, CommitContext {
   /** What a commit need not wait for: the hashes by which rows are counted, and the WAL. Called between batches. */
   tidyUp(): void {
     if (this.#toCount.length > 0) {
-      this.#counts ??= RowCounts.open(this.tablesFolder, this.fx)
-      this.#counts.put(this.#toCount)
+      this.#keepCounts(this.#toCount)
       this.#toCount = []
     }
     this.log.checkpoint()
@@ -160,6 +159,18 @@ export class Store implements TableLog, CommitContext {
     checkName('table', name)
     this.#checked.delete(name)
     return dropTable(this.log, this.tablesFolder, name, this.fx)
+  }
+
+  #keepCounts(files: readonly CountedFile[]): void {
+    try {
+      this.#counts ??= RowCounts.open(this.tablesFolder, this.fx)
+      this.#counts.put(files)
+    } catch {
+      // Only a cache, and a damaged one: it begins anew, and what it lacks is read from the files.
+      this.#counts?.close()
+      this.#counts = null
+      RowCounts.remove(this.tablesFolder, this.fx)
+    }
   }
 
   #adopt(name: string): LoggedTable | null {

@@ -76,3 +76,22 @@ function afterLife(before: Outcome, sinkKnowsBatch: boolean, killAt: Step | null
     isKilled,
   }
 }
+
+test('the ledger says the same of a MERGE, whether its writer recorded it or the one who adopted it', async () => {
+  const story = begin()
+  await story.produce(1)
+  await story.run(bronzeOrders)
+  await story.run(orders)
+  await story.produce(2)
+  await story.run(bronzeOrders)
+
+  await story.run(orders, { killAt: 'version-linked' })
+  await story.run(orders)
+
+  const rows = await story.store((store) => store.ledger.rowsOfQuery('orders'))
+  expect(rows.map(({ batchId, attempt, outcome, rows }) => ({ batchId, attempt, outcome, rows }))).toEqual([
+    { batchId: 0, attempt: 1, outcome: 'committed', rows: 3 },
+    { batchId: 1, attempt: 1, outcome: 'committed', rows: 2 },
+    { batchId: 1, attempt: 2, outcome: 'unchanged', rows: 2 },
+  ])
+})

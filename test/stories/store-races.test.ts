@@ -8,6 +8,7 @@ import { columnsFromRows } from '../../src/store/columns-from-rows.js'
 import type { MergeSpec } from '../../src/store/merge-spec.js'
 import type { CommitMoment } from '../../src/store/moments.js'
 import { defineSchema } from '../../src/store/schema.js'
+import { countTable } from '../../src/observe/counts.js'
 import { Store } from '../../src/store/store.js'
 import type { WriteOptions } from '../../src/store/write.js'
 import { temporaryStories, type Story } from './workspace.js'
@@ -208,6 +209,27 @@ test('a deleted _log.db is built again: every snapshot and every change is what 
   expect(await pets()).toEqual(['1 Anna', '2 Bob', '3 Cid'])
 })
 
+describe('a table that is swapped under a running writer', () => {
+  /** Another table's folder in place of ours, with so many versions. */
+  async function swap(versions: number): Promise<void> {
+    const other = begin()
+    await other.store(async (store) => {
+      for (let version = 0; version < versions; version++) await store.append('pets', rows([100 + version, 'theirs']), { kind: 'write' })
+    })
+    rmSync(story.path('tables', 'pets'), { recursive: true })
+    cpSync(other.path('tables', 'pets'), story.path('tables', 'pets'), { recursive: true })
+  }
+
+  test.each([1, 4])('is not written into, and not taken for ours, with %i versions', async (versions) => {
+    await add(ours, 1, 'Ann')
+    await add(ours, 2, 'Bob')
+    await swap(versions)
+
+    await expect(add(ours, 3, 'Cid')).rejects.toMatchObject({ code: 'table-recreated' })
+    expect(ours.log.newestVersion(ours.log.table('pets')?.tableKey ?? -1)).toBe(1)
+  })
+})
+
 describe('a drop', () => {
   beforeEach(() => add(ours, 1, 'Ann'))
 
@@ -309,3 +331,20 @@ function addOfCopy(version: number): object {
   cpSync(story.path('tables', 'pets', first.path), story.path('tables', 'pets', path))
   return { add: { ...first, path } }
 }
+
+test('a damaged cache of counts is nobody’s error: it begins anew', async () => {
+  await add(ours, 1, 'Ann')
+  ours.tidyUp()
+  const cache = story.path('tables', '_counts.db')
+  const bytes = readFileSync(cache)
+  bytes.fill(0xa5, 4096)
+  writeFileSync(cache, bytes)
+
+  const next = open()
+  await add(next, 2, 'Bob')
+  next.tidyUp()
+  await add(next, 3, 'Cid')
+  next.tidyUp()
+
+  expect(await countTable(story.folder, 'pets', realEffects)).toMatchObject({ rows: 3, distinct: 3 })
+})

@@ -173,3 +173,30 @@ describe('the range fence', () => {
     expect(await story.rows('events_copy')).toHaveLength(3)
   })
 })
+
+describe('where a stream begins is settled with its first batch', () => {
+  const FIRST = { killAt: 'offsets-logged' } as const
+
+  test.each([
+    { begun: [], again: ['startingVersion=latest'], rows: 5 },
+    { begun: [], again: ['startingVersion=1'], rows: 5 },
+    { begun: ['startingVersion=1'], again: [], rows: 2 },
+    { begun: ['startingVersion=1'], again: ['startingVersion=0'], rows: 2 },
+  ])('begun with "$begun", run again with "$again": $rows rows', async ({ begun, again, rows }) => {
+    for (const part of [1, 2]) await addPart(part)
+    await story.run(eventsCopy, { ...FIRST, sourceOptions: begun })
+
+    await story.run(eventsCopy, { sourceOptions: again })
+
+    expect(await story.rows('events_copy')).toHaveLength(rows)
+  })
+
+  test('a start that died before a batch was logged has settled nothing', async () => {
+    for (const part of [1, 2]) await addPart(part)
+    await story.run(eventsCopy, { killAt: 'planned', sourceOptions: ['startingVersion=1'] })
+
+    await story.run(eventsCopy)
+
+    expect(await story.rows('events_copy')).toHaveLength(5)
+  })
+})

@@ -1,0 +1,102 @@
+/** What a foreachBatch function may do with its writes, and what the ledger and the commit make of it. */
+import { expect, test } from 'vitest'
+import { foreachBatch, query, table } from '../../src/engine/definition.js'
+import { bronzeOrders } from '../../src/queries/bronze-orders.js'
+import { type Story, temporaryStories } from './workspace.js'
+
+const begin = temporaryStories()
+
+/** A workspace with the nine events in bronze. */
+async function withBronze(): Promise<Story> {
+  const story = begin()
+  await story.produce(1, 2, 3, 4)
+  await story.run(bronzeOrders)
+  return story
+}
+
+test('a write that is not waited for is there before the batch is committed', async () => {
+  const story = await withBronze()
+  const hasty = query(
+    'hasty',
+    table('bronze_orders'),
+    foreachBatch((batch) => void batch.append('hasty', batch.columns)),
+  )
+
+  const { ending } = await story.run(hasty, { killAt: 'mid-write' })
+
+  expect(ending).toMatchObject({ kind: 'killed' })
+  expect(story.list('checkpoints', 'hasty', 'commits')).toEqual([])
+  await story.run(hasty)
+  expect(await story.rows('hasty')).toHaveLength(9)
+})
+
+test('a write that is not waited for and fails stops the query, and the batch runs again', async () => {
+  const story = await withBronze()
+  const hasty = query(
+    'hasty',
+    table('bronze_orders'),
+    foreachBatch((batch) => void batch.merge('not_there', batch.columns, { on: 'order_id', whenNotMatched: 'insert' })),
+  )
+
+  await expect(story.run(hasty)).rejects.toMatchObject({ code: 'unknown-table' })
+  expect(story.list('checkpoints', 'hasty', 'commits')).toEqual([])
+})
+
+test('writes side by side each have their row in the ledger', async () => {
+  const story = await withBronze()
+  const both = query(
+    'both',
+    table('bronze_orders'),
+    foreachBatch(async (batch) => {
+      await Promise.all([batch.append('left', batch.columns), batch.append('right', batch.columns)])
+    }),
+  )
+
+  await story.run(both)
+
+  const rows = await story.store((store) => store.ledger.rowsOfQuery('both'))
+  expect(rows.map(({ tableName, writeNumber, rows }) => ({ tableName, writeNumber, rows }))).toEqual([
+    { tableName: 'left', writeNumber: 1, rows: 9 },
+    { tableName: 'right', writeNumber: 2, rows: 9 },
+  ])
+})
+
+test('a second write with the same pair in one batch is skipped, as in Delta, and told with the rows that it leaves out', async () => {
+  const story = await withBronze()
+  const twice = query(
+    'twice',
+    table('bronze_orders'),
+    foreachBatch(async (batch) => {
+      const pair = { txnAppId: 'twice', txnVersion: batch.id }
+      await batch.append('twice', batch.columns, pair)
+      await batch.append(
+        'twice',
+        batch.filter((row) => row['status'] === 'paid'),
+        pair,
+      )
+    }),
+  )
+
+  const { events } = await story.run(twice)
+
+  const writes = events.flatMap((event) => (event.kind === 'batch' ? event.writes : []))
+  expect(writes).toMatchObject([
+    { outcome: 'committed', rowCount: 9 },
+    { outcome: 'already-committed', leftOutRows: 1, reason: expect.stringContaining('an earlier write of this batch') },
+  ])
+  expect(await story.rows('twice')).toHaveLength(9)
+})
+
+test('a function that fails after a write that failed, too, is told by its own error', async () => {
+  const story = await withBronze()
+  const failing = query(
+    'failing',
+    table('bronze_orders'),
+    foreachBatch(async (batch) => {
+      await batch.append('failing', batch.columns)
+      throw new Error('no')
+    }),
+  )
+
+  await expect(story.run(failing)).rejects.toMatchObject({ code: 'foreach-batch-failed', condition: 'FOREACH_BATCH_USER_FUNCTION_ERROR' })
+})
