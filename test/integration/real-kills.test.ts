@@ -109,6 +109,15 @@ describe('a query that goes on', () => {
     expect(lockRow(at, 'events_copy')).toBeNull()
   })
 
+  test('waits for its source, and is stopped there without a word and without a trace in its checkpoint', async () => {
+    const at = commandFolder()
+    const { child, ended } = at.start('run bronze_orders --interval 100')
+    await until('its lock', () => lockRow(at, 'bronze_orders') !== null)
+    child.kill('SIGINT')
+    expect(await ended).toMatchObject({ exitCode: 130, stderr: '' })
+    expect(at.list('checkpoints')).toEqual([])
+  })
+
   test('takes what arrives meanwhile', async () => {
     const { at, child, ended } = await running()
     for (const line of ['produce --part 1', 'run bronze_orders']) expect(at.streamtop(line).exitCode).toBe(0)
