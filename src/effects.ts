@@ -35,8 +35,6 @@ export interface Files {
   /** Size and time of a path, or null when it is not there. */
   status(path: string): FileStatus | null
   exists(path: string): boolean
-  /** The path without symbolic links; throws ENOENT when it is not there. */
-  realPath(path: string): string
   /** Makes a folder and what it lies in; each new folder's parent is synced. */
   makeFolder(folder: string): void
   /**
@@ -76,8 +74,6 @@ export interface Effects {
   randomBytes(count: number): Uint8Array
   /** Resolves after that many milliseconds, or at once when the signal fires. */
   sleep(durationMs: number, signal?: AbortSignal): Promise<void>
-  /** Calls back every so many milliseconds until the returned function is called; keeps no process alive. */
-  every(intervalMs: number, callback: () => void): () => void
   /** Sends a signal to a process, this one included; false when there is no such process. Signal 0 only asks. */
   kill(pid: number, signal: NodeJS.Signals | 0): boolean
   /** When a process started, as a text that no later process with the same pid repeats; null when it is not running. */
@@ -102,11 +98,6 @@ export const realEffects: Effects = {
       const timer = setTimeout(done, durationMs)
       signal?.addEventListener('abort', done)
     }),
-  every: (intervalMs, callback) => {
-    const timer = setInterval(callback, intervalMs)
-    timer.unref()
-    return () => clearInterval(timer)
-  },
   kill: (pid, signal) => {
     try {
       return process.kill(pid, signal)
@@ -131,7 +122,6 @@ function realFiles(): Files {
       return stat ? { size: stat.size, modifiedMs: Math.trunc(stat.mtimeMs), isFolder: stat.isDirectory() } : null
     },
     exists: (path) => fs.existsSync(path),
-    realPath: (path) => fs.realpathSync(path),
     makeFolder(folder) {
       if (fs.existsSync(folder)) return
       const parent = dirname(folder)

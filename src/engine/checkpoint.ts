@@ -54,12 +54,6 @@ export function listBatches(folder: string, fx: Effects): { readonly offsets: re
   return { offsets: batchIds(join(folder, 'offsets'), fx), commits: batchIds(join(folder, 'commits'), fx) }
 }
 
-/** The newest batch in each log, null for none. Lists both logs. */
-export function newestBatchIds(folder: string, fx: Effects): { readonly offsets: number | null; readonly commits: number | null } {
-  const { offsets, commits } = listBatches(folder, fx)
-  return { offsets: offsets.at(-1) ?? null, commits: commits.at(-1) ?? null }
-}
-
 /**
  * What `offsets/N` says.
  * @throws checkpoint-damaged when it is missing or cannot be read

@@ -8,7 +8,6 @@ import { openEmbeddedTopic } from '../topic/embedded-topic.js'
 import type { Control } from './control.js'
 import { beginLife, errorJson } from './life.js'
 import type { ChildTask, FromChild, ToChild } from './messages.js'
-import type { StepEvent } from './steps.js'
 
 const stop = new AbortController()
 const upstream = new AbortController()
@@ -56,8 +55,8 @@ async function live(task: ChildTask): Promise<void> {
 }
 
 /** A real SIGKILL of itself, once the parent has been told. */
-async function die(event: StepEvent): Promise<never> {
-  await tellAll({ kind: 'dying', batchId: event.batchId, step: event.step })
+async function die(): Promise<never> {
+  await tellAll({ kind: 'dying' })
   fx.kill(process.pid, 'SIGKILL')
   return new Promise<never>(() => {})
 }

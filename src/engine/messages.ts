@@ -36,6 +36,6 @@ export interface ErrorMessage {
 export type FromChild =
   | { readonly kind: 'event'; readonly event: QueryEvent }
   /** The last words before a SIGKILL of itself. */
-  | { readonly kind: 'dying'; readonly batchId: number; readonly step: string }
+  | { readonly kind: 'dying' }
   | { readonly kind: 'ended' }
   | { readonly kind: 'failed'; readonly error: ErrorMessage }

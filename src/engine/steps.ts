@@ -2,14 +2,11 @@
  * The eight moments of an attempt, in order: the protocol, and the only progress there is. Each is reached after a durable
  * effect, so that "died at STEP" says exactly what lies on disk. Tests loop over this list, the dashboard draws it.
  */
-import type { CommitMoment, WriteKind } from '../store/moments.js'
+import type { WriteKind } from '../store/moments.js'
 
 export const STEPS = ['planned', 'offsets-logged', 'rows-read', 'mid-write', 'files-written', 'version-linked', 'table-committed', 'batch-committed'] as const
 
 export type Step = (typeof STEPS)[number]
-
-/** The steps that happen inside a write to a table: once for each write of a batch. */
-export const WRITE_STEPS: readonly CommitMoment[] = ['mid-write', 'files-written', 'version-linked', 'table-committed']
 
 /** Where a batch is. */
 export interface StepEvent {

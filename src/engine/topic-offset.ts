@@ -57,11 +57,6 @@ export function readTopics(text: string): ReadonlyMap<string, PartitionOffsets> 
   return topics
 }
 
-/** Whether two positions are the same; the order of partitions does not matter. */
-export function sameOffsets(a: PartitionOffsets, b: PartitionOffsets): boolean {
-  return a.size === b.size && [...a].every(([partition, offset]) => b.get(partition) === offset)
-}
-
 const LARGEST_OFFSET = 2n ** 63n - 1n
 
 const WHOLE_NUMBER = /^-?[0-9]{1,19}$/

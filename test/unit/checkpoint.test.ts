@@ -9,7 +9,6 @@ import {
   createQueryId,
   listBatches,
   makeCheckpointFolder,
-  newestBatchIds,
   readCommit,
   readOffsets,
   readQueryId,
@@ -122,8 +121,6 @@ it('lists batches by number, and only files whose whole name is one', () => {
   for (const name of ['0', '2', '10', '9', '.9.crc', '9.crc', '.11.ab.tmp', '07', '-1', '1e3', 'x', '99999999999999999999']) put(`offsets/${name}`, '')
   put('commits/0', '')
   expect(listBatches(folder, fx)).toEqual({ offsets: [0, 2, 9, 10], commits: [0] })
-  expect(newestBatchIds(folder, fx)).toEqual({ offsets: 10, commits: 0 })
-  expect(newestBatchIds(join(folder, 'none'), fx)).toEqual({ offsets: null, commits: null })
 })
 
 it('takes a commit away with its checksum', () => {
