@@ -2,6 +2,7 @@
 import Database from 'better-sqlite3'
 import { describe, expect, test } from 'vitest'
 import { STEPS, type Step } from '../../src/engine/steps.js'
+import { expectSound } from '../nine-events.js'
 import { commandFolder, type CommandFolder, isRunning, until } from './command.js'
 
 /** Many processes one after the other, on a machine that may be busy. */
@@ -31,7 +32,7 @@ describe.each([
   ['events_copy --idempotent', 'events_copy', 9],
   ['orders', 'orders', 8],
 ] as const)('run %s', (line, name, rows) => {
-  test('killed at each step and run again', { timeout: SLOW_MS }, () => {
+  test('killed at each step and run again', { timeout: SLOW_MS }, async () => {
     const bronze = withBronze()
     for (const step of STEPS) {
       const at = bronze.copy()
@@ -48,6 +49,7 @@ describe.each([
       expect(count, step).toBe(rows)
       expect(at.list('checkpoints', name, 'commits')).toEqual(['0'])
       expect(lockRow(at, name)).toBeNull()
+      await expectSound(at, name, true)
     }
   })
 })

@@ -1,5 +1,6 @@
 /** The walk-through of the README, to the letter: real processes that are really killed, and what they say on stdout. */
 import { describe, expect, test } from 'vitest'
+import { expectSound } from '../nine-events.js'
 import { commandFolder, type CommandFolder } from './command.js'
 
 const ORDERS = `\
@@ -43,10 +44,11 @@ function walk(at: CommandFolder, lines: typeof FROM_BRONZE_ON): void {
   }
 }
 
-test('the ten commands', { timeout: SLOW_MS }, () => {
+test('the ten commands', { timeout: SLOW_MS }, async () => {
   const at = commandFolder()
   const startedMs = performance.now()
   walk(at, [['produce --all', ''], ['run bronze_orders', 'bronze_orders has 9 rows, 9 different\n'], ...FROM_BRONZE_ON])
+  for (const name of ['events_copy', 'orders']) await expectSound(at, name, true)
   console.log(`the walk-through took ${Math.round(performance.now() - startedMs)} ms`)
 })
 

@@ -4,36 +4,11 @@ import { appendFileSync, readFileSync, rmSync, truncateSync, writeFileSync } fro
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { bronzeOrders } from '../../src/queries/bronze-orders.js'
 import { eventsCopy } from '../../src/queries/events-copy.js'
-import { ORDER_PARTS } from '../../src/queries/order-parts.js'
 import { orders } from '../../src/queries/orders.js'
-import { checkWorkspace, openChecker, type Promised, type QueryPromise } from '../checker.mjs'
+import { checkWorkspace, openChecker, type Promised } from '../checker.mjs'
+import { BRONZE, COPY, ORDERS, SENT } from '../nine-events.js'
 import { newStory, temporaryStories, type Story } from './workspace.js'
 
-const SENT = ORDER_PARTS.flat().map(({ orderId, customerId, status, amount, eventTime }) => ({
-  order_id: orderId,
-  customer_id: customerId,
-  status,
-  amount,
-  event_time_us: Date.parse(eventTime) * 1000,
-  value: `{"order_id":${orderId},"customer_id":"${customerId}","status":"${status}","amount":${amount},"event_time":"${eventTime}"}`,
-}))
-const BRONZE: QueryPromise = {
-  name: 'bronze_orders',
-  source: { topic: 'orders' },
-  table: 'bronze_orders',
-  holds: 'every-row',
-  exactlyOnce: true,
-  caughtUp: true,
-}
-const COPY: QueryPromise = {
-  name: 'events_copy',
-  source: { table: 'bronze_orders' },
-  table: 'events_copy',
-  holds: 'every-row',
-  exactlyOnce: true,
-  caughtUp: true,
-}
-const ORDERS: QueryPromise = { ...COPY, name: 'orders', table: 'orders', holds: 'newest-of-each-order' }
 const ALL: Promised = { topic: 'orders', sent: SENT, queries: [BRONZE, COPY, ORDERS], said: [{ table: 'events_copy', rows: 9, distinct: 9 }] }
 
 const begin = temporaryStories()

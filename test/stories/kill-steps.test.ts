@@ -4,6 +4,7 @@ import { STEPS, type Step } from '../../src/engine/steps.js'
 import { bronzeOrders } from '../../src/queries/bronze-orders.js'
 import { eventsCopy } from '../../src/queries/events-copy.js'
 import { orders } from '../../src/queries/orders.js'
+import { expectSound } from '../nine-events.js'
 import { newStory, type Story } from './workspace.js'
 
 const stories: Story[] = []
@@ -49,5 +50,6 @@ describe.each(WAYS)('$name', (way) => {
 
     const third = await story.run(way.query, { idempotent: way.idempotent })
     expect(third.events.filter((event) => event.kind === 'step')).toEqual([])
+    await expectSound(story, way.query.name, way.idempotent)
   })
 })

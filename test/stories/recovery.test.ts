@@ -7,6 +7,7 @@ import { STEPS, type Step } from '../../src/engine/steps.js'
 import { bronzeOrders } from '../../src/queries/bronze-orders.js'
 import { eventsCopy } from '../../src/queries/events-copy.js'
 import { orders } from '../../src/queries/orders.js'
+import { expectSound } from '../nine-events.js'
 import { newStory, temporaryStories, type Story } from './workspace.js'
 
 const WAYS = [
@@ -49,6 +50,7 @@ describe.each(WAYS)('$name', ({ query, idempotent, rows }) => {
     const ledger = await story.store((store) => store.ledger.rowsOfQuery(query.name))
     expect(ledger.map((row) => row.attempt)).toEqual(Array.from({ length: expected.attempts }, (_, index) => index + 1))
     expect(ledger.filter((row) => row.outcome === 'committed')).toHaveLength(expected.writes)
+    await expectSound(story, query.name, idempotent)
   })
 })
 
