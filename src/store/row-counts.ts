@@ -37,11 +37,13 @@ export class RowCounts {
   readonly #find: Statement
   readonly #findOffsets: Statement
   readonly #put: Statement
+  readonly #forget: Statement
 
   private constructor(database: Database) {
     this.#database = database
     this.#find = database.prepare('SELECT hashes FROM row_hashes WHERE path = ? AND scheme = ?').pluck()
     this.#findOffsets = database.prepare('SELECT offsets FROM row_hashes WHERE path = ? AND scheme = ?').pluck()
+    this.#forget = database.prepare('DELETE FROM row_hashes WHERE path >= ? AND path < ?')
     this.#put = database.prepare('INSERT OR REPLACE INTO row_hashes (path, scheme, hashes, offsets) VALUES (?, ?, ?, ?)')
   }
 
@@ -121,6 +123,12 @@ export class RowCounts {
     } catch (error) {
       if (!isBusy(error)) throw error
     }
+  }
+
+  /** Lets go of a dropped table's files. */
+  forget(table: string): void {
+    // Every path that begins with the name and a slash: the character behind the slash is 0.
+    this.#forget.run(`${table}/`, `${table}0`)
   }
 
   close(): void {

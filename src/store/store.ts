@@ -77,7 +77,8 @@ export class Store implements TableLog, CommitContext {
   /** What a commit need not wait for: the hashes by which rows are counted, and the WAL. Called between batches. */
   tidyUp(): void {
     if (this.#toCount.length > 0) {
-      this.#keepCounts(this.#toCount)
+      const files = this.#toCount
+      this.#withCounts((counts) => counts.put(files))
       this.#toCount = []
     }
     this.log.checkpoint()
@@ -158,13 +159,15 @@ export class Store implements TableLog, CommitContext {
   drop(name: string): boolean {
     checkName('table', name)
     this.#checked.delete(name)
-    return dropTable(this.log, this.tablesFolder, name, this.fx)
+    const isDropped = dropTable(this.log, this.tablesFolder, name, this.fx)
+    if (isDropped) this.#withCounts((counts) => counts.forget(name))
+    return isDropped
   }
 
-  #keepCounts(files: readonly CountedFile[]): void {
+  #withCounts(use: (counts: RowCounts) => void): void {
     try {
       this.#counts ??= RowCounts.open(this.tablesFolder, this.fx)
-      this.#counts.put(files)
+      use(this.#counts)
     } catch {
       // Only a cache, and a damaged one: it begins anew, and what it lacks is read from the files.
       this.#counts?.close()

@@ -1,4 +1,5 @@
 /** Several writers on one folder, deaths inside a commit and inside a drop, and a log that is lost: the table stays one table. */
+import Database from 'better-sqlite3'
 import { cpSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest'
@@ -331,6 +332,19 @@ function addOfCopy(version: number): object {
   cpSync(story.path('tables', 'pets', first.path), story.path('tables', 'pets', path))
   return { add: { ...first, path } }
 }
+
+test('a dropped table leaves nothing in the cache of counts', async () => {
+  await add(ours, 1, 'Ann')
+  await ours.append('petshop', rows([2, 'Bob']), { kind: 'write' })
+  ours.tidyUp()
+
+  ours.drop('pets')
+
+  const cache = new Database(story.path('tables', '_counts.db'), { readonly: true })
+  const paths = cache.prepare('SELECT path FROM row_hashes').pluck().all()
+  cache.close()
+  expect(paths).toEqual([expect.stringMatching(/^petshop\//)])
+})
 
 test('a damaged cache of counts is nobody’s error: it begins anew', async () => {
   await add(ours, 1, 'Ann')
