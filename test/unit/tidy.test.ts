@@ -94,7 +94,7 @@ describe('each rule finds what it is for', () => {
   test.each([
     ['Dockerfile', 'WORKDIR /home/ann/streamtop'],
     ['README.md', 'open /Users/ann/x'],
-    ['test/unit/a.test.ts', "const folder = '/work/x'"],
+    ['test/unit/a.test.ts', "const folder = '/home/ann/x'"],
   ])('a machine in %s', (path, text) => {
     expect(checkMachinePaths([{ path, text }])).toHaveLength(1)
   })
@@ -118,7 +118,7 @@ describe('what is allowed is let through', () => {
   })
 
   test('folders that no machine owns', () => {
-    expect(checkMachinePaths([{ path: 'a.md', text: 'see https://example.org/home/page, ./work/x, src/work/y and /base/w' }])).toEqual([])
+    expect(checkMachinePaths([{ path: 'a.md', text: 'see https://example.org/home/page, ./home/x, src/home/y and /base/w' }])).toEqual([])
   })
 })
 
