@@ -203,3 +203,9 @@ function errorOf(run: () => unknown): StreamtopError {
   }
   throw new Error('it did not throw')
 }
+
+it('names the parent that it is told of, which may be gone by the time the lock is taken', async () => {
+  const lock = await acquireLock(workspace, 'q', realEffects, { parentPid: 999_999_999 })
+  expect(readLockHolder(workspace, 'q', realEffects)).toMatchObject({ pid: process.pid, parentPid: 999_999_999, parentStart: null })
+  lock.release()
+})
