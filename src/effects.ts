@@ -228,7 +228,11 @@ function unlessMissing<T>(read: () => T): T | null {
 /** Linux has the start time, in clock ticks since boot, as the 22nd field of /proc/<pid>/stat (proc(5)); elsewhere the pid alone counts. */
 function startOfProcess(pid: number): string | null {
   const stat = unlessMissing(() => fs.readFileSync(`/proc/${pid}/stat`, 'utf8'))
-  if (stat !== null) return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? 'unknown'
+  if (stat !== null) {
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+    // A process that was killed stands there until its parent has taken note; it runs no more.
+    return fields[0] === 'Z' || fields[0] === 'X' ? null : (fields[19] ?? 'unknown')
+  }
   if (fs.existsSync('/proc/self/stat')) return null
   return realEffects.kill(pid, 0) ? 'unknown' : null
 }

@@ -1,0 +1,27 @@
+/** When a process counts as running. */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, readFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import { realEffects } from '../../src/effects.js'
+
+test('this process has a start, a number that nobody has does not', () => {
+  expect(realEffects.processStart(process.pid)).toEqual(expect.any(String))
+  expect(realEffects.processStart(999_999_999)).toBeNull()
+})
+
+test.runIf(existsSync('/proc/self/stat'))('a killed process that its parent has not taken note of is not running', async () => {
+  // exec: the shell becomes a program that never waits for its child.
+  const parent = spawn('sh', ['-c', 'sleep 60 & echo $!; exec sleep 60'], { stdio: ['ignore', 'pipe', 'ignore'] })
+  const [line] = (await once(parent.stdout, 'data')) as [Buffer]
+  const pid = Number(String(line))
+  expect(realEffects.processStart(pid)).toEqual(expect.any(String))
+  // The shell must have become the sleeper, which never reaps, before its child dies.
+  await expect.poll(() => readFileSync(`/proc/${parent.pid}/comm`, 'utf8').trim()).toBe('sleep')
+
+  process.kill(pid, 'SIGKILL')
+
+  await expect.poll(() => readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.[0]).toBe('Z')
+  expect(realEffects.processStart(pid)).toBeNull()
+  parent.kill('SIGKILL')
+})
