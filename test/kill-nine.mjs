@@ -59,6 +59,8 @@ let nextOrderId = 1
 const runMs = new Map()
 const counts = { kills: 0, 'in mid-batch': 0, 'of the parent alone': 0, 'too late': 0, violations: 0 }
 const startedMs = performance.now()
+/** Children of the newest kill that may still be at work. */
+let orphans = []
 
 try {
   produce()
@@ -128,9 +130,14 @@ async function killOnce(query, parentOnly) {
   if (parentOnly) counts['of the parent alone']++
   if (isInBatch(query)) counts['in mid-batch']++
   // What lost its parent has a moment to end by itself; the next run waits for that too.
-  if (random() < 0.5) return
-  for (const deadline = performance.now() + 10_000; children.some(isRunning); await sleep(10)) {
-    if (performance.now() > deadline) throw new Error(`process ${children} of ${query.name} runs 10 s after its parent was killed`)
+  orphans = children
+  if (random() < 0.5) await endOfOrphans()
+}
+
+/** The checker looks at one file after the other, so nobody may write meanwhile. */
+async function endOfOrphans() {
+  for (const deadline = performance.now() + 10_000; orphans.some(isRunning); await sleep(10)) {
+    if (performance.now() > deadline) throw new Error(`process ${orphans} runs 10 s after its parent was killed`)
   }
 }
 
@@ -146,6 +153,7 @@ async function runUndisturbed(query) {
 }
 
 async function check(caughtUp, said = []) {
+  await endOfOrphans()
   const queries = QUERIES.map((query) => ({ ...query, caughtUp: caughtUp.includes(query) }))
   const violations = await checker.check({ topic: 'orders', sent, queries, said })
   if (violations.length > 0) throw new Error(`after kill ${counts.kills}:\n${violations.join('\n')}`)
