@@ -5,7 +5,7 @@
 import { realEffects as fx } from '../effects.js'
 import { findQuery, loadQueries } from '../queries/load-queries.js'
 import { openEmbeddedTopic } from '../topic/embedded-topic.js'
-import type { Control } from './control.js'
+import { Control } from './control.js'
 import { beginLife, errorJson } from './life.js'
 import type { ChildTask, FromChild, ToChild } from './messages.js'
 
@@ -21,15 +21,14 @@ process.on('message', (message: ToChild) => {
   if (message.kind === 'task') void live(message.task)
   else if (message.kind === 'stop') stop.abort()
   else if (message.kind === 'upstream-ended') upstream.abort()
-  else if (control && message.kind === 'idempotent') control.idempotent = message.idempotent
-  else if (control && message.kind === 'armed') control.armed = message.armed
-  else if (control && message.kind === 'dwell') control.dwellMs = message.dwellMs
+  else if (message.kind === 'change') control?.change(message.change)
+  else if (message.kind === 'step') control?.step()
 })
 
 async function live(task: ChildTask): Promise<void> {
   try {
     if (task.hasUpstream === false) upstream.abort()
-    control = { idempotent: task.idempotent, armed: task.armed, dwellMs: task.dwellMs, upstreamEnded: upstream.signal }
+    control = new Control(task.settings, upstream.signal, stop.signal)
     const definition = findQuery(await loadQueries(task.configFile, fx), task.query)
     const life = await beginLife(
       {

@@ -8,7 +8,10 @@ export type QueryEvent =
   | { readonly kind: 'began'; readonly queryId: string }
   | { readonly kind: 'waiting' }
   | { readonly kind: 'working' }
-  | { readonly kind: 'step'; readonly event: StepEvent }
+  /** `tookMs`: of work since the step before was left, without what a runner dwelt there. */
+  | { readonly kind: 'step'; readonly event: StepEvent; readonly tookMs: number }
+  /** The step is held until somebody lets it go, or was let go. */
+  | { readonly kind: 'held'; readonly at: StepEvent; readonly isHeld: boolean }
   /** Something that people should read: what was passed over on purpose. */
   | { readonly kind: 'note'; readonly batchId: number; readonly text: string }
   | {

@@ -4,9 +4,9 @@
  */
 import type { Effects } from '../effects.js'
 import type { Topic } from '../topic/topic.js'
-import type { Control } from './control.js'
+import { Control } from './control.js'
 import { beginLife, type Life } from './life.js'
-import type { Ending, Runner, RunningQuery, RunRequest } from './runner.js'
+import { type Ending, type Runner, type RunningQuery, type RunRequest, settingsOf } from './runner.js'
 import type { StepEvent } from './steps.js'
 
 export type OpenTopic = (workspace: string, name: string, fx: Effects) => Topic
@@ -20,12 +20,7 @@ function start(request: RunRequest, openTopic: OpenTopic, fx: Effects): RunningQ
   const stop = new AbortController()
   const upstream = new AbortController()
   if (!request.hasUpstream) upstream.abort()
-  const control: Control = {
-    idempotent: request.idempotent,
-    armed: request.armed,
-    dwellMs: request.dwellMs,
-    upstreamEnded: upstream.signal,
-  }
+  const control = new Control(settingsOf(request), upstream.signal, stop.signal)
   let life: Life | null = null
   let isDead = false
   let dieAt: (ending: Ending) => void = () => {}
@@ -53,15 +48,8 @@ function start(request: RunRequest, openTopic: OpenTopic, fx: Effects): RunningQ
     pid: null,
     ending: Promise.race([death, lived()]),
     stop: () => stop.abort(),
-    setIdempotent: (idempotent) => {
-      control.idempotent = idempotent
-    },
-    arm: (step) => {
-      control.armed = step
-    },
-    setDwell: (dwellMs) => {
-      control.dwellMs = dwellMs
-    },
+    change: (change) => control.change(change),
+    step: () => control.step(),
     upstreamEnded: () => upstream.abort(),
     kill: () => void end({ kind: 'died', signal: 'SIGKILL' }),
   }

@@ -174,6 +174,11 @@ function queryLife(life: LifeOptions, { store, source }: Handles, run: RunRow, f
   const folder = checkpointFolder(workspace, definition.name)
   const appId = options.appId ?? definition.appId
   const purge = createPurge(folder, fx)
+  const onHeld = (at: StepEvent, isHeld: boolean) => {
+    run.update({ state: isHeld ? 'paused' : 'running' })
+    store.log.runs.put(run.current)
+    listen({ kind: 'held', at, isHeld })
+  }
   const onWaiting = (isWaiting: boolean) => {
     if (isWaiting === (run.current.state === 'waiting')) return
     run.update({ state: isWaiting ? 'waiting' : 'running' })
@@ -181,7 +186,7 @@ function queryLife(life: LifeOptions, { store, source }: Handles, run: RunRow, f
     listen({ kind: isWaiting ? 'waiting' : 'working' })
   }
   const trigger =
-    options.intervalMs === null ? availableNow(source, control, stop, onWaiting, fx) : everyInterval(options.intervalMs, source, stop, onWaiting, fx)
+    options.intervalMs === null ? availableNow(source, control, stop, onWaiting, fx) : everyInterval(source, control, stop, onWaiting, fx)
   let previousStartMs: number | null = null
   return {
     definition,
@@ -194,7 +199,7 @@ function queryLife(life: LifeOptions, { store, source }: Handles, run: RunRow, f
     appId,
     acceptGap: options.acceptGap,
     fx,
-    reach: reachUnder(control, (event) => listen({ kind: 'step', event }), life.die, stop, fx),
+    reach: reachUnder(control, { report: (event, tookMs) => listen({ kind: 'step', event, tookMs }), onHeld, die: life.die, stop }, fx),
     report: listen,
     began(queryId) {
       // The newest batch may be another run's: its progress stays until this one has some.
@@ -229,7 +234,7 @@ function newRun(definition: QueryDefinition, options: RunOptions, control: Contr
     runId: fx.randomUuid(),
     pid: process.pid,
     processStart: fx.processStart(process.pid),
-    idempotent: control.idempotent ?? definition.idempotent,
+    idempotent: control.settings.idempotent ?? definition.idempotent,
     appId: definition.sink.kind === 'append' ? '' : (options.appId ?? definition.appId),
     state: 'running',
     error: null,

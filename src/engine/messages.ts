@@ -1,5 +1,5 @@
 /** What a runner and its child say to each other, as JSON over the child's IPC channel. */
-import type { ArmedStep } from './control.js'
+import type { ControlSettings } from './control.js'
 import type { QueryEvent } from './events.js'
 import type { RunOptions } from './life.js'
 
@@ -11,18 +11,15 @@ export interface ChildTask {
   readonly configFile: string | null
   readonly query: string
   readonly options: RunOptions
-  readonly idempotent: boolean | null
-  readonly armed: ArmedStep | null
-  readonly dwellMs: number
+  readonly settings: ControlSettings
   readonly hasUpstream: boolean
 }
 
 export type ToChild =
   | { readonly kind: 'task'; readonly task: ChildTask }
   | { readonly kind: 'stop' }
-  | { readonly kind: 'idempotent'; readonly idempotent: boolean }
-  | { readonly kind: 'armed'; readonly armed: ArmedStep | null }
-  | { readonly kind: 'dwell'; readonly dwellMs: number }
+  | { readonly kind: 'change'; readonly change: Partial<ControlSettings> }
+  | { readonly kind: 'step' }
   | { readonly kind: 'upstream-ended' }
 
 export interface ErrorMessage {

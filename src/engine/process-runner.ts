@@ -6,7 +6,7 @@ import { fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { StreamtopError, type ErrorCode } from '../errors.js'
 import type { ErrorMessage, FromChild, ToChild } from './messages.js'
-import type { Ending, Runner, RunningQuery, RunRequest } from './runner.js'
+import { type Ending, type Runner, type RunningQuery, type RunRequest, settingsOf } from './runner.js'
 import type { StepEvent } from './steps.js'
 
 export interface ProcessRunnerOptions {
@@ -28,11 +28,11 @@ function start(request: RunRequest, childPath: string, configFile: string | null
   const child = fork(childPath, [], { stdio: ['ignore', 2, 2, 'ipc'], detached: true })
   const killAtExit = () => child.kill('SIGKILL')
   process.once('exit', killAtExit)
-  const { workspace, definition, options, idempotent, armed, dwellMs, hasUpstream, listen } = request
+  const { workspace, definition, options, hasUpstream, listen } = request
   const send = (message: ToChild): void => {
     if (child.connected) child.send(message, () => {})
   }
-  send({ kind: 'task', task: { parentPid: process.pid, workspace, configFile, query: definition.name, options, idempotent, armed, dwellMs, hasUpstream } })
+  send({ kind: 'task', task: { parentPid: process.pid, workspace, configFile, query: definition.name, options, settings: settingsOf(request), hasUpstream } })
 
   let lastStep: StepEvent | null = null
   let said: Ending | null = null
@@ -64,9 +64,8 @@ function start(request: RunRequest, childPath: string, configFile: string | null
     pid: child.pid ?? null,
     ending,
     stop: () => send({ kind: 'stop' }),
-    setIdempotent: (value) => send({ kind: 'idempotent', idempotent: value }),
-    arm: (step) => send({ kind: 'armed', armed: step }),
-    setDwell: (value) => send({ kind: 'dwell', dwellMs: value }),
+    change: (change) => send({ kind: 'change', change }),
+    step: () => send({ kind: 'step' }),
     upstreamEnded: () => send({ kind: 'upstream-ended' }),
     kill: () => {
       isKilledByUs = true

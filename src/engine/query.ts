@@ -21,7 +21,7 @@ export async function runQuery(life: QueryLife): Promise<void> {
     clock.lap('latestOffset')
 
     const { batchId, queryId, start } = work
-    const idempotent = control.idempotent ?? definition.idempotent
+    const idempotent = control.settings.idempotent ?? definition.idempotent
     const range = { query: definition.name, queryId, batchId, rangeStart: start ?? work.initial, rangeEnd: end, idempotent }
     checkRange(range, store.ledger.attempts(queryId, batchId))
     const attempt: Attempt = { ...range, attempt: store.ledger.attemptCount(queryId, batchId) + 1 }

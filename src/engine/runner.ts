@@ -1,5 +1,5 @@
 /** A runner runs queries and decides what happens at each step. Both runners give back the same handle. */
-import type { ArmedStep } from './control.js'
+import type { ArmedStep, ControlSettings } from './control.js'
 import type { QueryDefinition } from './definition.js'
 import type { EventListener } from './events.js'
 import type { RunOptions } from './life.js'
@@ -13,6 +13,8 @@ export interface RunRequest {
   readonly idempotent: boolean | null
   readonly armed: ArmedStep | null
   readonly dwellMs: number
+  /** Whether each step is held until it is let go; not held unless given. */
+  readonly isHeld?: boolean
   /** Whether a query that writes the source runs beside it: then it goes on until `upstreamEnded`. */
   readonly hasUpstream: boolean
   readonly listen: EventListener
@@ -34,10 +36,10 @@ export interface RunningQuery {
   readonly ending: Promise<Ending>
   /** Asks it to stop after the batch that it is in. */
   stop(): void
-  /** From the next attempt on. */
-  setIdempotent(idempotent: boolean): void
-  arm(step: ArmedStep | null): void
-  setDwell(dwellMs: number): void
+  /** Changes how it is run; what is not named stays. */
+  change(change: Partial<ControlSettings>): void
+  /** Lets it go on to its next step, when it is held. */
+  step(): void
   upstreamEnded(): void
   /** Kills it now. */
   kill(): void
@@ -45,4 +47,9 @@ export interface RunningQuery {
 
 export interface Runner {
   start(request: RunRequest): RunningQuery
+}
+
+/** How a request wants its query run at first. */
+export function settingsOf({ idempotent, armed, dwellMs, isHeld = false, options }: RunRequest): ControlSettings {
+  return { idempotent, armed, dwellMs, isHeld, intervalMs: options.intervalMs }
 }

@@ -18,7 +18,7 @@ const WAIT_FOR_SOURCE_MS = 50
  * Goes on until what was there is done. While queries that write the source are running (`control.upstreamEnded`), what they add is
  * waited for.
  */
-export function availableNow(source: Source, control: Control, stop: AbortSignal, onWaiting: (isWaiting: boolean) => void, fx: Effects): Trigger {
+export function availableNow(source: Source, control: Pick<Control, 'upstreamEnded'>, stop: AbortSignal, onWaiting: (isWaiting: boolean) => void, fx: Effects): Trigger {
   let endIsFixed = false
   /** Whether nobody wrote the source any more when the end was fixed: then what is beyond the end is another run's. */
   let endIsLast = false
@@ -51,8 +51,8 @@ export function availableNow(source: Source, control: Control, stop: AbortSignal
   }
 }
 
-/** Plans at multiples of the interval since the epoch, as Spark does; with 0 as soon as there is something new. */
-export function everyInterval(intervalMs: number, source: Source, stop: AbortSignal, onWaiting: (isWaiting: boolean) => void, fx: Effects): Trigger {
+/** Plans at multiples of the interval since the epoch, as Spark does; with 0 as soon as there is something new. The interval may change meanwhile. */
+export function everyInterval(source: Source, control: Pick<Control, 'settings' | 'changed'>, stop: AbortSignal, onWaiting: (isWaiting: boolean) => void, fx: Effects): Trigger {
   let isFirst = true
   return {
     async sourceIsThere() {
@@ -64,7 +64,7 @@ export function everyInterval(intervalMs: number, source: Source, stop: AbortSig
     },
     async next(start) {
       while (!stop.aborted) {
-        if (intervalMs > 0 && !isFirst) await fx.sleep(intervalMs - (fx.nowMs() % intervalMs), stop)
+        if (!isFirst) await untilDue()
         isFirst = false
         if (stop.aborted) return null
         const end = await source.plan(start)
@@ -73,5 +73,15 @@ export function everyInterval(intervalMs: number, source: Source, stop: AbortSig
       }
       return null
     },
+  }
+
+  async function untilDue(): Promise<void> {
+    const fromMs = fx.nowMs()
+    while (!stop.aborted) {
+      const intervalMs = control.settings.intervalMs ?? 0
+      const waitMs = intervalMs > 0 ? intervalMs - (fromMs % intervalMs) - (fx.nowMs() - fromMs) : 0
+      if (waitMs <= 0) return
+      await fx.sleep(waitMs, control.changed)
+    }
   }
 }

@@ -77,9 +77,9 @@ function countsOf({ sinkName, sink }: QueryFacts, tables: readonly TableStatus[]
 }
 
 function stateOf({ checkpoint, holder, run, lag }: QueryFacts): QueryState {
-  if (holder !== null) return run?.state === 'waiting' ? 'waiting' : 'running'
+  if (holder !== null) return run?.state === 'waiting' || run?.state === 'paused' ? run.state : 'running'
   if (run?.state === 'failed') return 'failed'
-  if (run?.state === 'running' || run?.state === 'waiting') return 'killed'
+  if (run?.state === 'running' || run?.state === 'waiting' || run?.state === 'paused') return 'killed'
   if (checkpoint.isPending) return run === null ? 'killed' : 'stopped'
   return checkpoint.summary.offsets.length > 0 && (lag ?? 0) > 0 ? 'stopped' : 'idle'
 }

@@ -12,7 +12,7 @@ export interface Run {
   readonly processStart: string | null
   readonly idempotent: boolean
   readonly appId: string
-  readonly state: 'running' | 'waiting' | 'stopped' | 'failed'
+  readonly state: 'running' | 'waiting' | 'paused' | 'stopped' | 'failed'
   /** JSON of the error that ended it. */
   readonly error: string | null
   /** JSON of Spark's StreamingQueryProgress of its newest batch. */

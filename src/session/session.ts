@@ -1,0 +1,33 @@
+/** One live workspace: the queries that run in it, and what can be asked of them. Knows no screen. */
+import type { Step } from '../engine/steps.js'
+import type { SessionMessage, SessionState } from './session-state.js'
+
+/** What can be asked of a session, whoever asks: a key, a `:` command, a scenario's line. */
+export type SessionAction =
+  | { readonly name: 'start' | 'stop' | 'kill' | 'step' | 'replay' | 'reset' | 'drop'; readonly query: string }
+  /** Die at the step; without one at the query's `killStep`. */
+  | { readonly name: 'arm'; readonly query: string; readonly step?: Step }
+  | { readonly name: 'disarm'; readonly query: string }
+  /** Chooses where `arm` kills. */
+  | { readonly name: 'kill-step'; readonly query: string; readonly step: Step }
+  /** Without a value the other one. */
+  | { readonly name: 'idempotent'; readonly query: string; readonly isOn?: boolean }
+  | { readonly name: 'pause' | 'resume' }
+  | { readonly name: 'pace'; readonly pace: string }
+  | { readonly name: 'send'; readonly part?: number }
+  | { readonly name: 'generate'; readonly isOn?: boolean; readonly ratePerSecond?: number }
+
+export interface Session {
+  readonly state: SessionState
+  /** Hears of everything from now on, the state at once. @returns stops it */
+  subscribe(listener: (message: SessionMessage) => void): () => void
+  /** Which query is looked at closely, and how many of its batches. */
+  watch(query: string | null, batchLimit: number): void
+  /**
+   * Does it, after what was asked of the same query before. Resolves when it is done to one line that says what happened; rejects with
+   * a StreamtopError when it cannot be done now. `by` is who asked, for the log: `x`, `:kill`.
+   */
+  perform(action: SessionAction, by: string): Promise<string>
+  /** Stops every query at a clean place, kills what hangs, and lets the workspace go. */
+  close(): Promise<void>
+}
