@@ -61,17 +61,18 @@ interface ParsedFile extends SourceFile {
 const LAYERS: ReadonlyArray<{ readonly from: string; readonly never: readonly string[]; readonly instead: string }> = [
   {
     from: 'store',
-    never: ['engine', 'topic', 'queries', 'observe', 'scenario', 'tui', 'commands'],
+    never: ['engine', 'topic', 'queries', 'observe', 'session', 'scenario', 'tui', 'commands'],
     instead: 'the store knows tables only: let the caller pass what it needs in',
   },
   {
     from: 'topic',
-    never: ['store', 'engine', 'queries', 'observe', 'scenario', 'tui', 'commands'],
+    never: ['store', 'engine', 'queries', 'observe', 'session', 'scenario', 'tui', 'commands'],
     instead: 'a topic knows records only: turn them into columns in engine or queries',
   },
-  { from: 'engine', never: ['observe', 'scenario', 'tui', 'commands'], instead: 'the engine knows no screens: report through reach(step)' },
-  { from: 'queries', never: ['observe', 'scenario', 'tui', 'commands'], instead: 'a query uses the public functions only' },
-  { from: 'observe', never: ['scenario', 'tui', 'commands'], instead: 'observe gives the status object, others draw it' },
+  { from: 'engine', never: ['observe', 'session', 'scenario', 'tui', 'commands'], instead: 'the engine knows no screens: report through reach(step)' },
+  { from: 'queries', never: ['observe', 'session', 'scenario', 'tui', 'commands'], instead: 'a query uses the public functions only' },
+  { from: 'observe', never: ['session', 'scenario', 'tui', 'commands'], instead: 'observe gives the status object, others draw it' },
+  { from: 'session', never: ['scenario', 'tui', 'commands'], instead: 'a session knows no screens: give what happened as data' },
   { from: 'scenario', never: ['tui', 'commands'], instead: 'the player knows no screens' },
   { from: 'tui', never: ['store', 'commands'], instead: 'the dashboard reads the status object of observe' },
 ]
@@ -89,6 +90,11 @@ const HOMES: ReadonlyArray<{ readonly target: RegExp; readonly home: RegExp; rea
   },
   { target: /^kafkajs$/, home: /^src\/topic\/kafka[\w-]*\.ts$/, instead: 'go through the interface in src/topic/topic.ts' },
   { target: /^commander$/, home: /^src\/commands\/(program|command-line)\.ts$/, instead: 'describe the option as data (src/commands/verb.ts)' },
+  {
+    target: /^node:worker_threads$/,
+    home: /^src\/session\/workspace-(thread|client)\.ts$/,
+    instead: 'ask the WorkspaceService (src/session/workspace-service.ts)',
+  },
   { target: /^node:fs(\/promises)?$/, home: /^src\/effects\.ts$/, instead: 'use fx.files (src/effects.ts)' },
   { target: /^node:timers(\/promises)?$/, home: /^src\/effects\.ts$/, instead: 'use fx.sleep or fx.every (src/effects.ts)' },
 ]

@@ -11,13 +11,19 @@ export interface BatchClock {
   /** The time since the last lap or restart was spent on this part. */
   lap(part: BatchPart): void
   restart(): void
+  /** The trigger begins only now: what passed was waiting. */
+  hasWaited(): void
 }
 
-export function startBatchClock(fx: Effects): BatchClock {
+/** @param onWaited called with `hasWaited` */
+export function startBatchClock(onWaited: () => void, fx: Effects): BatchClock {
   const parts = new Map<BatchPart, number>()
   let since = fx.monotonicMs()
+  let startedMs = fx.nowMs()
   return {
-    startedMs: fx.nowMs(),
+    get startedMs() {
+      return startedMs
+    },
     parts,
     lap(part) {
       const now = fx.monotonicMs()
@@ -26,6 +32,11 @@ export function startBatchClock(fx: Effects): BatchClock {
     },
     restart() {
       since = fx.monotonicMs()
+    },
+    hasWaited() {
+      since = fx.monotonicMs()
+      startedMs = fx.nowMs()
+      onWaited()
     },
   }
 }

@@ -4,10 +4,10 @@
  */
 import { realEffects as fx } from '../effects.js'
 import { findQuery, loadQueries } from '../queries/load-queries.js'
-import { openEmbeddedTopic } from '../topic/embedded-topic.js'
 import { Control } from './control.js'
 import { beginLife, errorJson } from './life.js'
 import type { ChildTask, FromChild, ToChild } from './messages.js'
+import { onTopic, topicOpener } from './open-topic.js'
 
 const stop = new AbortController()
 const upstream = new AbortController()
@@ -29,7 +29,7 @@ async function live(task: ChildTask): Promise<void> {
   try {
     if (task.hasUpstream === false) upstream.abort()
     control = new Control(task.settings, upstream.signal, stop.signal)
-    const definition = findQuery(await loadQueries(task.configFile, fx), task.query)
+    const definition = onTopic(findQuery(await loadQueries(task.configFile, fx), task.query), task.topic)
     const life = await beginLife(
       {
         parentPid: task.parentPid,
@@ -40,7 +40,7 @@ async function live(task: ChildTask): Promise<void> {
         stop: stop.signal,
         listen: (event) => tell({ kind: 'event', event }),
         die,
-        openTopic: openEmbeddedTopic,
+        openTopic: await topicOpener(task.kafka, fx),
       },
       fx,
     )

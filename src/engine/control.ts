@@ -84,9 +84,22 @@ export interface ReachOptions {
   readonly stop: AbortSignal
 }
 
-export function reachUnder(control: Control, { report, onHeld, die, stop }: ReachOptions, fx: Effects): Reach {
+/** A `reach`, and a way to say that what passed until now was waiting and no work. */
+export interface Reaching {
+  readonly reach: Reach
+  hasRested(): void
+}
+
+export function reachUnder(control: Control, { report, onHeld, die, stop }: ReachOptions, fx: Effects): Reaching {
   let leftMs = fx.monotonicMs()
-  return async (event, syncHalf) => {
+  return {
+    hasRested() {
+      leftMs = fx.monotonicMs()
+    },
+    reach,
+  }
+
+  async function reach(event: StepEvent, syncHalf?: () => void): Promise<void> {
     const reachedMs = fx.monotonicMs()
     report(event, reachedMs - leftMs)
     const { armed, isHeld, dwellMs } = control.settings

@@ -3,13 +3,11 @@
  * commit: what is on disk is what a SIGKILL would have left, and the caller can look at it.
  */
 import type { Effects } from '../effects.js'
-import type { Topic } from '../topic/topic.js'
 import { Control } from './control.js'
 import { beginLife, type Life } from './life.js'
+import type { OpenTopic } from './open-topic.js'
 import { type Ending, type Runner, type RunningQuery, type RunRequest, settingsOf } from './runner.js'
 import type { StepEvent } from './steps.js'
-
-export type OpenTopic = (workspace: string, name: string, fx: Effects) => Topic
 
 /** A runner for this process. */
 export function inlineRunner(openTopic: OpenTopic, fx: Effects): Runner {

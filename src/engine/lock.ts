@@ -1,7 +1,8 @@
 /**
  * The lock of a query: one SQLite file, `<workspace>/.locks/<query>.db`, outside of its checkpoint. The holder commits a row
  * that says who it is and then keeps a write transaction open, so that the kernel frees the lock when the process dies, by
- * whatever death, and there is never a stale one. Spark does not know this lock.
+ * whatever death, and there is never a stale one. Spark does not know this lock. The dashboard that runs a workspace's queries
+ * has one of the same kind, `.locks/.dashboard.db`.
  *
  * The holder's process must not open the file by other means: on POSIX, closing any handle of a file drops the process's locks on it.
  */
@@ -44,23 +45,54 @@ export async function acquireLock(
   options: { readonly waitMs?: number; readonly parentPid?: number } = {},
 ): Promise<QueryLock> {
   checkName('query', query)
+  const { waitMs = 2_000, parentPid = process.ppid } = options
+  const taken = await take(workspace, query, waitMs, parentPid, fx)
+  if ('holder' in taken) throw heldBy(query, taken.holder, fx)
+  return taken
+}
+
+/**
+ * Takes the lock of the dashboard that runs a workspace's queries.
+ * @returns the pid of the process that has it, null when that cannot be told
+ * @throws unsupported-file-system in a new workspace
+ */
+export async function acquireDashboardLock(workspace: string, fx: Effects): Promise<QueryLock | { readonly holderPid: number | null }> {
+  const taken = await take(workspace, DASHBOARD, DASHBOARD_WAIT_MS, process.ppid, fx)
+  return 'holder' in taken ? { holderPid: taken.holder?.pid ?? null } : taken
+}
+
+/** No query can have this name. */
+const DASHBOARD = '.dashboard'
+/** Who is taking it at this moment has it in the next. */
+const DASHBOARD_WAIT_MS = 300
+
+/** Gives the lock, or who has it as far as the row tells. Someone who is about to end or to begin is waited for. */
+async function take(
+  workspace: string,
+  name: string,
+  waitMs: number,
+  parentPid: number,
+  fx: Effects,
+): Promise<QueryLock | { readonly holder: LockHolder | null }> {
   const folder = join(workspace, '.locks')
   if (!fx.files.exists(folder)) {
     probeLink(workspace, fx)
     fx.files.makeFolder(folder)
   }
-  const path = lockPath(workspace, query)
+  const path = lockPath(workspace, name)
   const token = fx.randomUuid()
-  const parentPid = options.parentPid ?? process.ppid
   const database = openLock(path)
   try {
-    const until = fx.monotonicMs() + (options.waitMs ?? 2_000)
+    const until = fx.monotonicMs() + waitMs
     while (!tryLock(database, token, parentPid, fx)) {
       const row = readHolder(database)
       const holder = row?.token === token ? null : row
       // Without another living holder in the row, somebody is taking the lock at this moment and will have written it in the next.
       const isEnding = holder === null || !isAlive(holder.pid, holder.processStart, fx) || !isAlive(holder.parentPid, holder.parentStart, fx)
-      if (!isEnding || fx.monotonicMs() >= until) throw heldBy(query, holder, fx)
+      if (!isEnding || fx.monotonicMs() >= until) {
+        database.close()
+        return { holder }
+      }
       await fx.sleep(20)
     }
   } catch (error) {

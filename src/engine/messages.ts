@@ -1,6 +1,8 @@
 /** What a runner and its child say to each other, as JSON over the child's IPC channel. */
+import { type ErrorCode, StreamtopError } from '../errors.js'
 import type { ControlSettings } from './control.js'
 import type { QueryEvent } from './events.js'
+import type { KafkaChoice } from '../topic/kafka-choice.js'
 import type { RunOptions } from './life.js'
 
 /** The first message: what to run. */
@@ -13,6 +15,10 @@ export interface ChildTask {
   readonly options: RunOptions
   readonly settings: ControlSettings
   readonly hasUpstream: boolean
+  /** Null: topics are the workspace's own. */
+  readonly kafka: KafkaChoice | null
+  /** Read instead of topic orders; null for none. */
+  readonly topic: string | null
 }
 
 export type ToChild =
@@ -36,3 +42,13 @@ export type FromChild =
   | { readonly kind: 'dying' }
   | { readonly kind: 'ended' }
   | { readonly kind: 'failed'; readonly error: ErrorMessage }
+
+/** The error that was told, as one that can be thrown here. */
+export function errorFrom(message: ErrorMessage): StreamtopError {
+  const error = new StreamtopError(message.code as ErrorCode, message.message, {
+    ...(message.hint === null ? {} : { hint: message.hint }),
+    ...(message.condition === null ? {} : { condition: message.condition }),
+  })
+  if (message.stack !== null) error.stack = message.stack
+  return error
+}

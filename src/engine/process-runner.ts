@@ -2,11 +2,14 @@
  * Runs each query in a process of its own. A kill is a real SIGKILL: at a step the child sends it to itself once its report is
  * out; now, the parent sends it. A child ends by itself when its parent is gone.
  */
-import { fork } from 'node:child_process'
+import { type ChildProcess, fork } from 'node:child_process'
+import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import { StreamtopError, type ErrorCode } from '../errors.js'
-import type { ErrorMessage, FromChild, ToChild } from './messages.js'
-import { type Ending, type Runner, type RunningQuery, type RunRequest, settingsOf } from './runner.js'
+import { type Effects, realEffects } from '../effects.js'
+import { StreamtopError } from '../errors.js'
+import type { KafkaChoice } from '../topic/kafka-choice.js'
+import { errorFrom, type FromChild, type ToChild } from './messages.js'
+import { type Ending, type NamedQuery, type Runner, type RunningQuery, type RunRequest, settingsOf } from './runner.js'
 import type { StepEvent } from './steps.js'
 
 export interface ProcessRunnerOptions {
@@ -14,25 +17,37 @@ export interface ProcessRunnerOptions {
   readonly configFile: string | null
   /** The child's program; the one of this build unless given. */
   readonly childPath?: string
+  /** Where topics are; in the workspace unless given. */
+  readonly kafka?: KafkaChoice | null
+  /** Read instead of topic orders. */
+  readonly topic?: string | null
 }
 
-/** A runner that forks. */
-export function processRunner(options: ProcessRunnerOptions): Runner {
+/** A runner that forks. Of a query it needs the name alone. */
+export function processRunner(options: ProcessRunnerOptions, fx: Effects = realEffects): Runner<NamedQuery> {
   const childPath = options.childPath ?? fileURLToPath(new URL('./child.js', import.meta.url))
-  return { start: (request) => start(request, childPath, options.configFile) }
+  return { start: (request) => start(request, childPath, options, fx) }
 }
 
-function start(request: RunRequest, childPath: string, configFile: string | null): RunningQuery {
-  // stdout is for results alone: what a user's function prints goes to stderr. A group of its own keeps a ctrl-c in the terminal
-  // from stopping it in mid-batch: the parent asks it to stop.
-  const child = fork(childPath, [], { stdio: ['ignore', 2, 2, 'ipc'], detached: true })
+function start(
+  request: RunRequest<NamedQuery>,
+  childPath: string,
+  { configFile, kafka = null, topic = null }: ProcessRunnerOptions,
+  fx: Effects,
+): RunningQuery {
+  const { workspace, definition, options, hasUpstream, listen, onOutput } = request
+  // stdout is for results alone: what a user's function prints goes to stderr, or to who wants to hear it. A group of its own keeps
+  // a ctrl-c in the terminal from stopping it in mid-batch: the parent asks it to stop.
+  const printed = onOutput ? 'pipe' : 2
+  const child = fork(childPath, [], { stdio: ['ignore', printed, printed, 'ipc'], detached: true })
+  if (onOutput) hear(child, onOutput, fx)
   const killAtExit = () => child.kill('SIGKILL')
   process.once('exit', killAtExit)
-  const { workspace, definition, options, hasUpstream, listen } = request
   const send = (message: ToChild): void => {
     if (child.connected) child.send(message, () => {})
   }
-  send({ kind: 'task', task: { parentPid: process.pid, workspace, configFile, query: definition.name, options, settings: settingsOf(request), hasUpstream } })
+  const settings = settingsOf(request)
+  send({ kind: 'task', task: { parentPid: process.pid, workspace, configFile, query: definition.name, options, settings, hasUpstream, kafka, topic } })
 
   let lastStep: StepEvent | null = null
   let said: Ending | null = null
@@ -74,11 +89,14 @@ function start(request: RunRequest, childPath: string, configFile: string | null
   }
 }
 
-function errorFrom(message: ErrorMessage): StreamtopError {
-  const error = new StreamtopError(message.code as ErrorCode, message.message, {
-    ...(message.hint === null ? {} : { hint: message.hint }),
-    ...(message.condition === null ? {} : { condition: message.condition }),
-  })
-  if (message.stack !== null) error.stack = message.stack
-  return error
+/** Hands on what a child prints, line by line. What the child has started may hold its pipes open, so they are let go when it has ended. */
+function hear(child: ChildProcess, onOutput: (line: string) => void, fx: Effects): void {
+  for (const pipe of [child.stdout, child.stderr]) {
+    if (pipe === null) continue
+    createInterface({ input: pipe, crlfDelay: Number.POSITIVE_INFINITY }).on('line', onOutput)
+    child.on('exit', () => void fx.sleep(LAST_WORDS_MS).then(() => pipe.destroy()))
+  }
 }
+
+/** For what stands in a pipe when its writer has ended. */
+const LAST_WORDS_MS = 250

@@ -5,9 +5,14 @@ import type { EventListener } from './events.js'
 import type { RunOptions } from './life.js'
 import type { StepEvent } from './steps.js'
 
-export interface RunRequest {
+/** The least that a runner must know of a query: the process runner's child loads the rest itself. */
+export interface NamedQuery {
+  readonly name: string
+}
+
+export interface RunRequest<Query extends NamedQuery = QueryDefinition> {
   readonly workspace: string
-  readonly definition: QueryDefinition
+  readonly definition: Query
   readonly options: RunOptions
   /** Null: the query's default. */
   readonly idempotent: boolean | null
@@ -18,6 +23,8 @@ export interface RunRequest {
   /** Whether a query that writes the source runs beside it: then it goes on until `upstreamEnded`. */
   readonly hasUpstream: boolean
   readonly listen: EventListener
+  /** Told each line that the query's own code prints; without it they go to stderr. Only a query in a process of its own can be heard. */
+  readonly onOutput?: (line: string) => void
 }
 
 /** How a life ended. */
@@ -45,11 +52,16 @@ export interface RunningQuery {
   kill(): void
 }
 
-export interface Runner {
-  start(request: RunRequest): RunningQuery
+export interface Runner<Query extends NamedQuery = QueryDefinition> {
+  start(request: RunRequest<Query>): RunningQuery
+}
+
+/** A runner that needs whole definitions, for somebody who has only names. */
+export function runnerByName(runner: Runner, definitionOf: (name: string) => QueryDefinition): Runner<NamedQuery> {
+  return { start: (request) => runner.start({ ...request, definition: definitionOf(request.definition.name) }) }
 }
 
 /** How a request wants its query run at first. */
-export function settingsOf({ idempotent, armed, dwellMs, isHeld = false, options }: RunRequest): ControlSettings {
+export function settingsOf({ idempotent, armed, dwellMs, isHeld = false, options }: RunRequest<NamedQuery>): ControlSettings {
   return { idempotent, armed, dwellMs, isHeld, intervalMs: options.intervalMs }
 }

@@ -8,8 +8,8 @@ import type { Source } from './source.js'
 export interface Trigger {
   /** Resolves when the source is there; throws when it is not and nobody is going to make it. */
   sourceIsThere(): Promise<void>
-  /** The end of the next batch, or null when this run is over. */
-  next(start: string | null): Promise<string | null>
+  /** The end of the next batch, or null when this run is over. `onPlan` is called each time before it plans: what passed was waiting. */
+  next(start: string | null, onPlan: () => void): Promise<string | null>
 }
 
 const WAIT_FOR_SOURCE_MS = 50
@@ -18,7 +18,13 @@ const WAIT_FOR_SOURCE_MS = 50
  * Goes on until what was there is done. While queries that write the source are running (`control.upstreamEnded`), what they add is
  * waited for.
  */
-export function availableNow(source: Source, control: Pick<Control, 'upstreamEnded'>, stop: AbortSignal, onWaiting: (isWaiting: boolean) => void, fx: Effects): Trigger {
+export function availableNow(
+  source: Source,
+  control: Pick<Control, 'upstreamEnded'>,
+  stop: AbortSignal,
+  onWaiting: (isWaiting: boolean) => void,
+  fx: Effects,
+): Trigger {
   let endIsFixed = false
   /** Whether nobody wrote the source any more when the end was fixed: then what is beyond the end is another run's. */
   let endIsLast = false
@@ -26,7 +32,7 @@ export function availableNow(source: Source, control: Pick<Control, 'upstreamEnd
   const someoneWrites = () => !control.upstreamEnded.aborted
   return {
     async sourceIsThere() {
-      while (!source.isThere()) {
+      while (!(await source.isThere())) {
         if (stop.aborted) return
         if (!someoneWrites()) throw source.missing()
         onWaiting(true)
@@ -34,8 +40,9 @@ export function availableNow(source: Source, control: Pick<Control, 'upstreamEnd
       }
       onWaiting(false)
     },
-    async next(start) {
+    async next(start, onPlan) {
       for (;;) {
+        onPlan()
         if (!endIsFixed) {
           // Looked at before the end is fixed: what a writer added before it ended is then within the end.
           endIsLast = !someoneWrites()
@@ -52,21 +59,28 @@ export function availableNow(source: Source, control: Pick<Control, 'upstreamEnd
 }
 
 /** Plans at multiples of the interval since the epoch, as Spark does; with 0 as soon as there is something new. The interval may change meanwhile. */
-export function everyInterval(source: Source, control: Pick<Control, 'settings' | 'changed'>, stop: AbortSignal, onWaiting: (isWaiting: boolean) => void, fx: Effects): Trigger {
+export function everyInterval(
+  source: Source,
+  control: Pick<Control, 'settings' | 'changed'>,
+  stop: AbortSignal,
+  onWaiting: (isWaiting: boolean) => void,
+  fx: Effects,
+): Trigger {
   let isFirst = true
   return {
     async sourceIsThere() {
-      while (!source.isThere() && !stop.aborted) {
+      while (!(await source.isThere()) && !stop.aborted) {
         onWaiting(true)
         await fx.sleep(WAIT_FOR_SOURCE_MS, stop)
       }
       onWaiting(false)
     },
-    async next(start) {
+    async next(start, onPlan) {
       while (!stop.aborted) {
         if (!isFirst) await untilDue()
         isFirst = false
         if (stop.aborted) return null
+        onPlan()
         const end = await source.plan(start)
         if (end !== null) return end
         await source.waitForMore(start, stop)

@@ -26,10 +26,11 @@ export interface HistoryLine {
 
 /**
  * The newest versions of a table, newest first; null when there is no such table.
+ * @param opened the log of a look that is under way; opened for this unless given
  * @throws what makes its log unreadable
  */
-export function tableHistory(workspace: string, table: string, limit: number, fx: Effects): HistoryLine[] | null {
-  const log = OverlaidLog.open(workspace, fx)
+export function tableHistory(workspace: string, table: string, limit: number, fx: Effects, opened?: OverlaidLog): HistoryLine[] | null {
+  const log = opened ?? OverlaidLog.open(workspace, fx)
   try {
     if (log.newestVersion(table) === null) return null
     return log.history(table, limit).map(({ version, timestampMs, operation, text }) => {
@@ -54,7 +55,7 @@ export function tableHistory(workspace: string, table: string, limit: number, fx
       }
     })
   } finally {
-    log.close()
+    if (opened === undefined) log.close()
   }
 }
 
@@ -65,7 +66,8 @@ function queryIdOf(actions: VersionActions): string | null {
   return typeof queryId === 'string' ? queryId : null
 }
 
-function rowsOf(file: AddFile): number | null {
+/** The rows of a data file that are left, null when its statistics do not say how many it has. */
+export function rowsOf(file: AddFile): number | null {
   const rows = rowCountOf(file.statistics)
   return rows === null ? null : rows - (file.deletionVector?.cardinality ?? 0)
 }

@@ -2,15 +2,9 @@
  * Every action there is, as data: its key, its `:` form, its form in a scenario and on the command line, and when it cannot be done
  * and why. Key handlers, footer, help, the README's table and the scenario's verbs are read from here.
  */
-import type { LiveQuery, SessionState, WorkspaceView } from './session-state.js'
+import { type ActionContext, nothingToReplay, nothingToReset, notKnown, notOurs, notRunning, noTable, runsAlready } from './why-not.js'
 
-/** What an action is judged by. */
-export interface ActionContext {
-  readonly state: SessionState
-  readonly view: WorkspaceView | null
-  /** The selected one, or the one that was named. */
-  readonly query: LiveQuery | null
-}
+export type { ActionContext }
 
 export interface Action {
   readonly name: ActionName
@@ -85,7 +79,7 @@ export const ACTIONS: readonly Action[] = [
     name: 'choose-step',
     keys: ['X'],
     on: 'query',
-    label: 'step',
+    label: 'kill at',
     does: 'choose the step at which x kills',
     command: null,
     scenario: null,
@@ -112,7 +106,7 @@ export const ACTIONS: readonly Action[] = [
     command: 'start [QUERY]',
     scenario: 'start: QUERY',
     shell: 'streamtop run QUERY --interval 3000',
-    whyNot: (context) => notOurs(context) ?? notKnown(context) ?? (hasProcess(context) ? `${nameOf(context)} is running` : null),
+    whyNot: (context) => notOurs(context) ?? notKnown(context) ?? runsAlready(context),
   },
   {
     name: 'stop',
@@ -156,7 +150,7 @@ export const ACTIONS: readonly Action[] = [
     command: 'reset [QUERY]',
     scenario: 'reset: QUERY',
     shell: 'streamtop reset QUERY',
-    whyNot: (context) => notOurs(context) ?? notKnown(context) ?? (statusOf(context)?.id === null ? `${nameOf(context)} has no checkpoint yet` : null),
+    whyNot: (context) => notOurs(context) ?? notKnown(context) ?? nothingToReset(context),
   },
   {
     name: 'drop',
@@ -348,7 +342,17 @@ export const ACTIONS: readonly Action[] = [
     shell: null,
     whyNot: always,
   },
-  { name: 'help', keys: ['?'], on: 'screen', label: 'all keys', does: 'all keys and commands', command: 'help', scenario: null, shell: 'streamtop --help', whyNot: always },
+  {
+    name: 'help',
+    keys: ['?'],
+    on: 'screen',
+    label: 'all keys',
+    does: 'all keys and commands',
+    command: 'help',
+    scenario: null,
+    shell: 'streamtop --help',
+    whyNot: always,
+  },
   {
     name: 'quit',
     keys: ['q', 'ctrl-c'],
@@ -365,48 +369,4 @@ export const ACTIONS: readonly Action[] = [
 /** An action by its name. */
 export function actionNamed(name: ActionName): Action {
   return ACTIONS.find((action) => action.name === name) as Action
-}
-
-function notOurs({ state, query }: ActionContext): string | null {
-  if (state.access === 'foreign') return 'this workspace was made by another tool, most likely Spark, and is only read; --adopt takes it over'
-  if (state.access === 'read-only') return 'this dashboard was started with --read-only'
-  if (state.access === 'viewer') return `the queries are held by process ${state.holderPid}: do it there`
-  const holder = query && query.process === 'none' ? query.heldByPid : null
-  return holder === null || query === null ? null : `${query.info.name} is run by process ${holder}: do it there, or stop that first`
-}
-
-function notKnown({ query }: ActionContext): string | null {
-  if (query === null) return 'no query is selected'
-  return query.info.mode === null ? `${query.info.name} is a checkpoint whose query is not known here: it can only be looked at` : null
-}
-
-function notRunning(context: ActionContext, what: string): string | null {
-  const unknown = notKnown(context)
-  if (unknown) return unknown
-  return hasProcess(context) ? null : `${nameOf(context)} is not running: ${what}`
-}
-
-function nothingToReplay(context: ActionContext): string | null {
-  const status = statusOf(context)
-  if (hasProcess(context)) return status && status.batchId === null ? `${nameOf(context)} has no batch yet` : null
-  if (status && status.batchId === null) return `${nameOf(context)} has no batch yet`
-  if (status && status.step !== null && status.step !== 'batch-committed') return `batch ${status.batchId} of ${nameOf(context)} has no commit: it runs again anyway, press s`
-  return null
-}
-
-function noTable({ query }: ActionContext): string | null {
-  if (query === null) return 'no query is selected'
-  return query.info.table === null ? `it is not known which table ${query.info.name} writes` : null
-}
-
-function hasProcess({ query }: ActionContext): boolean {
-  return query !== null && query.process !== 'none'
-}
-
-function nameOf({ query }: ActionContext): string {
-  return query?.info.name ?? 'it'
-}
-
-function statusOf({ view, query }: ActionContext) {
-  return view?.status.queries.find(({ name }) => name === query?.info.name) ?? null
 }

@@ -112,7 +112,7 @@ export interface LiveEnding {
   readonly pid: number | null
   /** Of a kill: the last step that was reached in the batch; null between batches. */
   readonly at: StepEvent | null
-  /** Who asked for a kill, as the log says it: the key or the command. */
+  /** Who asked for a kill or a stop, as the log says it: the key or the command. */
   readonly by: string | null
   readonly error: Omit<ErrorMessage, 'stack'> | null
 }

@@ -29,7 +29,8 @@ export function showRows(columns: Columns, { limit = 20 }: ShowOptions = {}): st
 const MIN_WIDTH = 3
 const MAX_CELL_LENGTH = 20
 
-function cellText(vector: Vector, row: number): string {
+/** A value as a cell says it, neither cut nor made safe. */
+export function cellText(vector: Vector, row: number): string {
   const value = valueAt(vector, row)
   if (value instanceof Uint8Array) return `[${hexText(value).replace(/..(?=.)/g, '$& ')}]`
   return castToString(vector.column.type, value) ?? 'NULL'

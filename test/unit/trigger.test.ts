@@ -5,6 +5,8 @@ import { StreamtopError } from '../../src/errors.js'
 import type { Source } from '../../src/engine/source.js'
 import { availableNow } from '../../src/engine/trigger.js'
 
+const onPlan = () => {}
+
 /** A source that counts: what is there now, and how far this run goes. */
 function counting() {
   let there = 0
@@ -33,14 +35,14 @@ test('what a writer adds in its last moments is read, however the end was fixed 
   const control = { idempotent: null, armed: null, dwellMs: 0, upstreamEnded: upstream.signal }
   const trigger = availableNow(source, control, new AbortController().signal, () => {}, realEffects)
   grow()
-  expect(await trigger.next(null)).toBe('1')
+  expect(await trigger.next(null, onPlan)).toBe('1')
 
   // While that batch runs the writer adds one more version and ends.
   grow()
   upstream.abort()
 
-  expect(await trigger.next('1')).toBe('2')
-  expect(await trigger.next('2')).toBeNull()
+  expect(await trigger.next('1', onPlan)).toBe('2')
+  expect(await trigger.next('2', onPlan)).toBeNull()
 })
 
 test('without a writer, what arrives after the start is another run’s', async () => {
@@ -48,7 +50,7 @@ test('without a writer, what arrives after the start is another run’s', async 
   const control = { idempotent: null, armed: null, dwellMs: 0, upstreamEnded: AbortSignal.abort() }
   const trigger = availableNow(source, control, new AbortController().signal, () => {}, realEffects)
   grow()
-  expect(await trigger.next(null)).toBe('1')
+  expect(await trigger.next(null, onPlan)).toBe('1')
   grow()
-  expect(await trigger.next('1')).toBeNull()
+  expect(await trigger.next('1', onPlan)).toBeNull()
 })

@@ -1,0 +1,45 @@
+/** A first start: an empty folder in which everything begins by itself. */
+import { existsSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import { openCaughtUp, openLive, temporaryFolder } from './live.js'
+
+test('an empty folder: four parts one after the other, three queries, then the generator', async () => {
+  const live = await openLive(temporaryFolder())
+  expect(live.session.state).toMatchObject({ access: 'owner', isFirstStart: true, isPaused: false, generator: { isOn: false, ratePerSecond: 1 } })
+  expect(live.session.state.queries.map(({ info, idempotent }) => [info.name, info.mode, idempotent])).toEqual([
+    ['bronze_orders', 'append', true],
+    ['events_copy', 'foreachBatch', false],
+    ['orders', 'foreachBatch', true],
+  ])
+
+  await live.until('the generator', () => live.session.state.generator.isOn)
+  await live.until('a generated order in bronze', () => (live.status('bronze_orders')?.rows ?? 0) > 9)
+
+  expect(live.said('topic')).toEqual(['part 1 arrived: 3 records', 'part 2 arrived: 2 records', 'part 3 arrived: 2 records', 'part 4 arrived: 2 records'])
+  const batches = live.said('bronze_orders').filter((text) => text.startsWith('batch'))
+  expect(batches.slice(0, 4)).toEqual([
+    expect.stringMatching(/^batch 0 committed: \+3 rows, offsets 0 to 3, \d+\.\d ms$/),
+    expect.stringMatching(/^batch 1 committed: \+2 rows, offsets 3 to 5, \d+\.\d ms$/),
+    expect.stringMatching(/^batch 2 committed: \+2 rows, offsets 5 to 7, /),
+    expect.stringMatching(/^batch 3 committed: \+2 rows, offsets 7 to 9, /),
+  ])
+  expect(live.said('orders')).toContainEqual(expect.stringMatching(/^batch 0 committed: \d events?, \d rows? merged, /))
+})
+
+test('a used folder goes on where it stopped, without new orders', async () => {
+  const first = await openCaughtUp()
+  await first.session.close()
+  const second = await openLive(first.folder)
+  expect(second.session.state).toMatchObject({ access: 'owner', isFirstStart: false, generator: { isOn: false } })
+  await second.until('three running queries', () => second.session.state.queries.every(({ process }) => process === 'running'))
+  expect(await second.do({ name: 'send' })).toBe('6 generated orders sent')
+  await second.until('their rows', () => second.status('bronze_orders')?.rows === 15)
+  expect(second.said('bronze_orders').at(-1)).toMatch(/^batch 4 committed: \+6 rows, offsets 9 to 15, /)
+})
+
+test('a workspace that was made for the session alone goes with it', async () => {
+  const live = await openCaughtUp({ isTemporary: true })
+  expect(existsSync(live.folder)).toBe(true)
+  await live.session.close()
+  expect(existsSync(live.folder)).toBe(false)
+})

@@ -1,0 +1,111 @@
+/** A session in a temporary folder: queries in this process, the service in this thread, unless a test wants otherwise. */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { onTestFinished } from 'vitest'
+import { realEffects as fx } from '../../src/effects.js'
+import { inlineRunner } from '../../src/engine/inline-runner.js'
+import { runnerByName } from '../../src/engine/runner.js'
+import type { QueryStatus } from '../../src/observe/status.js'
+import { findConfig, findQuery, loadQueries } from '../../src/queries/load-queries.js'
+import { openSession, type SessionOptions } from '../../src/session/live-session.js'
+import { openWorkspaceService } from '../../src/session/open-workspace-service.js'
+import type { Session, SessionAction } from '../../src/session/session.js'
+import type { LiveQuery, LogEntry, SessionMessage, WorkspaceView } from '../../src/session/session-state.js'
+import { openEmbeddedTopic } from '../../src/topic/embedded-topic.js'
+
+const DEADLINE_MS = 20_000
+
+export interface LiveTest {
+  readonly folder: string
+  readonly session: Session
+  readonly messages: SessionMessage[]
+  view(): WorkspaceView | null
+  query(name: string): LiveQuery
+  /** As the newest look saw it. */
+  status(name: string): QueryStatus | undefined
+  log(): readonly LogEntry[]
+  /** The texts that somebody logged. */
+  said(who: string): readonly string[]
+  /** Waits until something is so; looked at with each message. Fails at a deadline. */
+  until(what: string, isSo: () => boolean): Promise<void>
+  /** Performs an action. */
+  do(action: SessionAction, by?: string): Promise<string>
+}
+
+/** A temporary folder, removed when the test ends. */
+export function temporaryFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'streamtop-session-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }))
+  return folder
+}
+
+/** Opens a session that is closed when the test ends. It runs at full speed unless asked otherwise. */
+export async function openLive(folder: string, options: Partial<SessionOptions> = {}, service = openWorkspaceService(fx)): Promise<LiveTest> {
+  const queries = await loadQueries(findConfig(folder, fx), fx)
+  const runner = runnerByName(inlineRunner(openEmbeddedTopic, fx), (name) => findQuery(queries, name))
+  const session = await openSession(
+    { workspace: folder, configFile: null, adopt: false, isReadOnly: false, pace: 'full', ...options },
+    service,
+    () => runner,
+    fx,
+  )
+  return watched(session, folder)
+}
+
+/** Hears everything that a session tells. */
+export function watched(session: Session, folder: string): LiveTest {
+  onTestFinished(() => session.close())
+  const messages: SessionMessage[] = []
+  const watchers = new Set<() => void>()
+  let view: WorkspaceView | null = null
+  session.subscribe((message) => {
+    messages.push(message)
+    if (message.kind === 'view') view = message.view
+    for (const watcher of watchers) watcher()
+  })
+  const log = () => messages.flatMap((message) => (message.kind === 'log' ? [message.entry] : []))
+  const live: LiveTest = {
+    folder,
+    session,
+    messages,
+    view: () => view,
+    query: (name) => session.state.queries.find(({ info }) => info.name === name) as LiveQuery,
+    status: (name) => view?.status.queries.find((query) => query.name === name),
+    log,
+    said: (who) => log().flatMap((entry) => (entry.who === who ? [entry.text] : [])),
+    until: (what, isSo) =>
+      new Promise((resolve, reject) => {
+        const end = (settle: () => void) => {
+          watchers.delete(watcher)
+          clearTimeout(deadline)
+          settle()
+        }
+        const watcher = () => {
+          if (isSo()) end(resolve)
+        }
+        const told = () => `${what}: not within ${DEADLINE_MS / 1_000} s\n${JSON.stringify(log().slice(-12), null, 1)}`
+        const deadline = setTimeout(() => end(() => reject(new Error(told()))), DEADLINE_MS)
+        watchers.add(watcher)
+        watcher()
+      }),
+    do: (action, by = 'test') => session.perform(action, by),
+  }
+  return live
+}
+
+/** A first start whose nine events are in every table, with nothing under way and no generator. */
+export async function openCaughtUp(options: Partial<SessionOptions> = {}, service = openWorkspaceService(fx)): Promise<LiveTest> {
+  const live = await openLive(temporaryFolder(), { ratePerSecond: 0, ...options }, service)
+  await untilCaughtUp(live)
+  return live
+}
+
+/** Every record of the topic, at least the nine events, is in a committed batch of every query. */
+export async function untilCaughtUp(live: LiveTest): Promise<void> {
+  await live.until('every query caught up', () => {
+    const { topics, queries } = live.view()?.status ?? { topics: [], queries: [] }
+    const isSent = Number(topics[0]?.endOffsets['0'] ?? 0) >= 9
+    return isSent && queries.every(({ lag, offsets, commits }) => lag === 0 && offsets.length > 0 && offsets[0] === commits[0])
+  })
+}
