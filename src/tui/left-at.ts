@@ -1,0 +1,14 @@
+/** What lies on disk of a batch when it has reached a step: what a death there leaves. */
+import type { Step } from '../engine/steps.js'
+
+/** Each as it stands behind `on disk there is` and `it leaves`. */
+export const LEFT_AT: Readonly<Record<Step, string>> = {
+  planned: 'nothing of the batch',
+  'offsets-logged': 'its range in the checkpoint, and no rows',
+  'rows-read': 'its range in the checkpoint, and no rows, for they are only in memory',
+  'mid-write': 'half of a data file, which no version names',
+  'files-written': 'whole data files, which no version names',
+  'version-linked': 'a version in the Delta log that the SQLite log and the checkpoint do not have',
+  'table-committed': 'rows in the table that the checkpoint does not know of',
+  'batch-committed': 'everything: table and checkpoint agree',
+}

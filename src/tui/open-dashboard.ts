@@ -1,0 +1,74 @@
+/** The dashboard in the terminal of this process: keys in, frames out, until it is quit. */
+import type { Effects } from '../effects.js'
+import { frameOf } from './frame.js'
+import { FramePainter } from './frame-painter.js'
+import { ASCII_GLYPHS, type Look, UNICODE_GLYPHS } from './glyphs.js'
+import { KeyReader } from './key-reader.js'
+import { Program, type ProgramSession } from './program.js'
+import { Terminal, type TerminalStreams } from './terminal.js'
+import { type Theme, themeFor, themeNamed } from './theme.js'
+
+export interface DashboardOptions {
+  /** Null: what the environment asks for. */
+  readonly theme: string | null
+  readonly isAscii: boolean
+  /** Begins the session, after the first frame. */
+  readonly open: () => Promise<ProgramSession>
+  readonly streams: TerminalStreams
+  readonly environment: Readonly<Record<string, string | undefined>>
+}
+
+/**
+ * Runs until somebody quits or the signal fires; then the terminal is as it was and every query has ended.
+ * @throws what made it impossible to go on, after the terminal was left
+ */
+export async function openDashboard(options: DashboardOptions, signal: AbortSignal, fx: Effects): Promise<void> {
+  const look: Look = {
+    glyphs: options.isAscii ? ASCII_GLYPHS : UNICODE_GLYPHS,
+    timeZoneOffsetMinutes: fx.timeZoneOffsetMinutes(fx.nowMs()),
+  }
+  let theme: Theme = themeFor(options.theme, options.environment)
+  const reader = new KeyReader((key) => program.press(key), fx)
+  const drawAnew = () => {
+    painter.forget()
+    program.drawAnew()
+  }
+  const terminal = new Terminal(
+    options.streams,
+    { onInput: (text) => reader.take(text), onSize: drawAnew, onGone: () => program.quit(), onThrow: (error) => program.fail(error) },
+    fx,
+  )
+  const painter = new FramePainter((text, done) => terminal.write(text, done))
+  const program = new Program(
+    options.open,
+    {
+      get size() {
+        return terminal.size
+      },
+      draw(model) {
+        // Between two sizes, or suspended: what is drawn then would be garbage, and the next size asks for a frame.
+        if (terminal.isReady) painter.paint(frameOf(model, terminal.size, look), terminal.size, theme)
+      },
+      theme(name) {
+        theme = themeNamed(name, theme.background)
+        program.drawAnew()
+      },
+      suspend: () => void terminal.suspend(),
+      redraw: drawAnew,
+    },
+    fx,
+  )
+  const quit = () => program.quit()
+  signal.addEventListener('abort', quit)
+  terminal.open()
+  try {
+    program.start()
+    if (signal.aborted) quit()
+    await program.ended
+  } finally {
+    reader.stop()
+    painter.forget()
+    terminal.close()
+    signal.removeEventListener('abort', quit)
+  }
+}

@@ -1,0 +1,222 @@
+/**
+ * The dashboard without a screen: a session, the model of what is shown, and what happens to it. Whoever hosts it draws the model and
+ * hands it keys: the terminal, a component of Ink, `streamtop frame`.
+ *
+ * Nothing runs while nothing happens: frames are drawn when the model has changed, and the clock ticks only while the queries may.
+ */
+import type { Effects } from '../effects.js'
+import { asStreamtopError } from '../errors.js'
+import type { Session } from '../session/session.js'
+import type { WorkspaceService } from '../session/workspace-service.js'
+import { DrawSchedule } from './draw-schedule.js'
+import type { KeyPress } from './keys.js'
+import type { Size } from './line.js'
+import type { Effect, Input, Model } from './model.js'
+import { initialModel, reduce } from './reduce.js'
+
+/** A session, and who reads its tables. */
+export interface ProgramSession {
+  readonly session: Session
+  readonly reader: Pick<WorkspaceService, 'rows' | 'history'>
+}
+
+export interface ProgramHost {
+  /** Of what is drawn: how far it can be scrolled depends on it. */
+  readonly size: Size
+  draw(model: Model): void
+  /** `:theme NAME`. @throws usage for a name that is none */
+  theme(name: string): void
+  /** Ctrl-z. */
+  suspend(): void
+  /** Ctrl-l: the picture is lost. */
+  redraw(): void
+}
+
+export class Program {
+  /** Resolves when the session is closed after a `quit`; rejects with what made it impossible to go on, closed as well. */
+  readonly ended: Promise<void>
+  readonly #open: () => Promise<ProgramSession>
+  readonly #host: ProgramHost
+  readonly #fx: Effects
+  readonly #schedule: DrawSchedule
+  readonly #over = new AbortController()
+  #resolve: () => void = () => {}
+  #reject: (error: unknown) => void = () => {}
+  #model: Model
+  #opened: ProgramSession | null = null
+  #opening: Promise<ProgramSession | null> = Promise.resolve(null)
+  #unsubscribe: () => void = () => {}
+  #ticking: AbortController | null = null
+  #isClosing = false
+
+  /** @param open begins the session; it loads what is heavy, and the first frame is drawn before it is called */
+  constructor(open: () => Promise<ProgramSession>, host: ProgramHost, fx: Effects) {
+    this.#open = open
+    this.#host = host
+    this.#fx = fx
+    this.#model = initialModel(fx.nowMs())
+    this.#schedule = new DrawSchedule(() => this.#draw(), fx)
+    this.ended = new Promise((resolve, reject) => {
+      this.#resolve = resolve
+      this.#reject = reject
+    })
+  }
+
+  get model(): Model {
+    return this.#model
+  }
+
+  /** Draws the first frame and begins the session. */
+  start(): void {
+    this.#guard(() => this.#draw())
+    this.#opening = this.#begin()
+  }
+
+  press(key: KeyPress): void {
+    // Asked to end, and impatient: children that are still there are killed with this process.
+    if (this.#isClosing && key.name === 'ctrl-c') return this.#finish()
+    this.#catchUp()
+    this.#take({ kind: 'key', key }, 'key')
+  }
+
+  /** What was drawn is not there any more, or the size is another. */
+  drawAnew(): void {
+    this.#schedule.ask('key')
+  }
+
+  /** Stops every query and ends. */
+  quit(): void {
+    void this.#close(null)
+  }
+
+  /** Ends because of an error. */
+  fail(error: unknown): void {
+    void this.#close({ error })
+  }
+
+  async #begin(): Promise<ProgramSession | null> {
+    try {
+      const opened = await this.#open()
+      this.#opened = opened
+      if (this.#over.signal.aborted) await opened.session.close()
+      else this.#unsubscribe = opened.session.subscribe((message) => this.#take(message, 'event'))
+      return opened
+    } catch (error) {
+      this.fail(error)
+      return null
+    }
+  }
+
+  async #close(failure: { readonly error: unknown } | null): Promise<void> {
+    if (this.#isClosing) return
+    this.#isClosing = true
+    try {
+      const opened = this.#opened ?? (failure ? null : await this.#opening)
+      await opened?.session.close()
+    } catch (error) {
+      return this.#finish(failure ?? { error })
+    }
+    this.#finish(failure)
+  }
+
+  #finish(failure: { readonly error: unknown } | null = null): void {
+    this.#over.abort()
+    this.#schedule.stop()
+    this.#ticking?.abort()
+    this.#unsubscribe()
+    if (failure) this.#reject(failure.error)
+    else this.#resolve()
+  }
+
+  #take(input: Input, why: 'event' | 'key'): void {
+    if (this.#over.signal.aborted) return
+    this.#guard(() => {
+      const { model, effects } = reduce(this.#model, input, this.#host.size)
+      const isChanged = model !== this.#model
+      this.#model = model
+      for (const effect of effects) this.#do(effect)
+      this.#keepTicking()
+      if (isChanged) this.#schedule.ask(why)
+    })
+  }
+
+  #do(effect: Effect): void {
+    const session = this.#opened?.session
+    const reader = this.#opened?.reader
+    switch (effect.kind) {
+      case 'perform':
+        return this.#afterwards(
+          session?.perform(effect.action, effect.by).then((text) => ({ kind: 'outcome', message: { kind: 'done', text, atMs: this.#fx.nowMs() } })),
+        )
+      case 'watch':
+        return session?.watch(effect.query, effect.batchLimit)
+      case 'read-rows':
+        return this.#afterwards(reader?.rows(effect.table, ROWS_LIMIT).then((content) => ({ kind: 'rows', table: effect.table, content })))
+      case 'read-history':
+        return this.#afterwards(reader?.history(effect.table, HISTORY_LIMIT).then((content) => ({ kind: 'history', table: effect.table, content })))
+      case 'theme':
+        return this.#afterwards(Promise.resolve().then(() => void this.#host.theme(effect.name)))
+      case 'suspend':
+        return this.#host.suspend()
+      case 'redraw':
+        return this.#host.redraw()
+      case 'quit':
+        return this.quit()
+    }
+  }
+
+  /** What was asked for is answered on the screen, a refusal too. */
+  #afterwards(asked: Promise<Input | undefined> | undefined): void {
+    void asked?.then(
+      (input) => {
+        if (input) this.#take(input, 'key')
+      },
+      (error: unknown) => {
+        const { message, hint } = asStreamtopError(error)
+        this.#take({ kind: 'outcome', message: { kind: 'refused', text: hint === undefined ? message : `${message}; ${hint}`, atMs: this.#fx.nowMs() } }, 'key')
+      },
+    )
+  }
+
+  /** The clock ticks with the seconds, unless all is paused. */
+  #keepTicking(): void {
+    const isMoving = this.#model.state !== null && !this.#model.state.isPaused
+    if (isMoving === (this.#ticking !== null)) return
+    this.#ticking?.abort()
+    this.#ticking = null
+    if (!isMoving || this.#over.signal.aborted) return
+    const ticking = new AbortController()
+    this.#ticking = ticking
+    void this.#tick(ticking.signal)
+  }
+
+  async #tick(signal: AbortSignal): Promise<void> {
+    for (;;) {
+      await this.#fx.sleep(1_000 - (this.#fx.nowMs() % 1_000), signal)
+      if (signal.aborted) return
+      this.#take({ kind: 'tick', nowMs: this.#fx.nowMs() }, 'event')
+    }
+  }
+
+  /** After a pause the clock has stood still. */
+  #catchUp(): void {
+    const nowMs = this.#fx.nowMs()
+    if (nowMs - this.#model.nowMs >= 1_000) this.#take({ kind: 'tick', nowMs }, 'key')
+  }
+
+  #draw(): void {
+    this.#guard(() => this.#host.draw(this.#model))
+  }
+
+  #guard(work: () => void): void {
+    try {
+      work()
+    } catch (error) {
+      this.fail(error)
+    }
+  }
+}
+
+/** What the screens of a table's rows and versions can scroll through. */
+const ROWS_LIMIT = 500
+const HISTORY_LIMIT = 500

@@ -1,0 +1,59 @@
+/** The eight steps of a batch as they are shown: what a process told, and what the disk tells. */
+import { expect, test } from 'vitest'
+import { STEPS, type Step } from '../../src/engine/steps.js'
+import type { Model } from '../../src/tui/model.js'
+import { batchStepsOf } from '../../src/tui/batch-steps.js'
+import { subjectsOf } from '../../src/tui/subject.js'
+import { attemptUpTo, ending, eventAt, modelWith, duplicated, killedAt, skipped, twoPartitions, viewer } from './models.js'
+
+/** A letter for each step: Reached, Held, Died, Armed, Unreached, Passed. */
+function shapes(model: Model): string {
+  const { steps } = batchStepsOf(subject(model))
+  return STEPS.map((step) => steps[step].shape.charAt(0)).join('')
+}
+
+function subject(model: Model) {
+  const found = subjectsOf(model)[1]
+  if (!found) throw new Error('no second query')
+  return found
+}
+
+test('a death is shown at the step at which it happened', () => {
+  const all = STEPS.map((step) => shapes(killedAt(step)))
+  expect(all).toEqual(['duuuuuuu', 'rduuuuuu', 'rrduuuuu', 'rrrduuuu', 'rrrrduuu', 'rrrrrduu', 'rrrrrrdu', 'rrrrrrrd'])
+})
+
+test('held and armed steps are marked while a batch is under way', () => {
+  const live = { attempt: attemptUpTo('rows-read'), heldAt: eventAt('rows-read'), armed: { step: 'table-committed' as Step, occurrence: 1 } }
+  expect(shapes(modelWith({ live: { events_copy: live } }))).toBe('rrhuuuau')
+})
+
+test('of two tables the writing steps are those of the second, once it is being written', () => {
+  const model = twoPartitions()
+  expect(shapes(model)).toBe('rrrrhuuu')
+  expect(batchStepsOf(subject(model)).write).toEqual({ number: 2, table: 'events_large' })
+})
+
+test('a write that was skipped has passed the steps that it did not need', () => {
+  expect(shapes(skipped())).toBe('rrrppprr')
+})
+
+test('what another process runs is told by the disk', () => {
+  expect(shapes(viewer())).toBe('rrrrrrru')
+  expect(batchStepsOf(subject(viewer())).isSeenLive).toBe(false)
+})
+
+test('a commit that was taken away is not shown any more', () => {
+  const model = modelWith({
+    live: { events_copy: { process: 'none', pid: null, ending: ending('stopped'), attempt: attemptUpTo('batch-committed', { batchId: 6 }) } },
+    status: { events_copy: { state: 'stopped', pid: null, batchId: 6, step: 'table-committed' } },
+  })
+  expect(shapes(model)).toBe('rrrrrrru')
+})
+
+test('the times are those of the attempt, and their sum', () => {
+  const batch = batchStepsOf(subject(duplicated()))
+  expect(batch.steps['mid-write'].tookMs).toBe(1.2)
+  expect(batch.tookMs).toBeCloseTo(9.1)
+  expect(batch.attempt).toBe(2)
+})

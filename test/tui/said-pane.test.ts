@@ -1,0 +1,75 @@
+/** What the dashboard says and advises, at several heights. */
+import { expect, test } from 'vitest'
+import type { Model } from '../../src/tui/model.js'
+import { nextHints } from '../../src/tui/next-hints.js'
+import { saidLines } from '../../src/tui/said-pane.js'
+import { subjectsOf } from '../../src/tui/subject.js'
+import { modelWith, duplicated, failed, foreign, killedAt, paused, skipped, viewer, LOOK } from './models.js'
+
+function subject(model: Model) {
+  const found = subjectsOf(model).find(({ isSelected }) => isSelected)
+  if (!found) throw new Error('nothing is selected')
+  return found
+}
+
+function hints(model: Model): string[] {
+  return nextHints(subject(model), model).map(({ key, text }) => `${key} ${text}`)
+}
+
+function said(model: Model, width: number, height: number): string[] {
+  return saidLines(subject(model), { model, width, height, glyphs: LOOK.glyphs }).map((line) => line.map(({ text }) => text).join(''))
+}
+
+test('after a death: start it, and whether idempotence would still help', () => {
+  expect(hints(killedAt('table-committed'))).toEqual(['s start it and see', 'i will not help now: batch 7 was written without a txn'])
+  expect(hints(killedAt('table-committed', { idempotent: true }))).toEqual(['s start it and see', 'i off would write its rows again'])
+  expect(hints(killedAt('rows-read'))).toEqual(['s start it and see'])
+  expect(hints(killedAt('batch-committed'))).toEqual(['s start it again'])
+})
+
+test('after that: what there is to try', () => {
+  const later = (model: Model) => ({ ...model, state: model.state && { ...model.state, isFirstStart: false } })
+  expect(hints(later(modelWith()))).toEqual(['x kill its next batch at table-committed', 'X at another step'])
+  expect(hints(duplicated())[0]).toBe('i idempotence on, then kill it and start it again')
+  expect(hints(skipped())[0]).toBe('R a new checkpoint: does the table skip that too?')
+  expect(hints(paused())).toEqual(['n one step of this one', 'space all go on', 'K kill it right here'])
+  expect(hints(failed())).toEqual(['s try it again'])
+})
+
+test('in an empty workspace the three keys that are enough to begin', () => {
+  expect(hints(modelWith())).toEqual(['x kills the next batch of events_copy', 's starts it again', '? for the rest'])
+})
+
+test('where nothing can be done nothing is advised', () => {
+  expect(hints(viewer())).toEqual([])
+  expect(hints(foreign())).toEqual([])
+})
+
+test('what does not fit loses its middle before its end, and never the next key', () => {
+  const model = killedAt('table-committed')
+  expect(said(model, 116, 5).at(-1)).toBe('Next: s start it and see, i will not help now: batch 7 was written without a txn')
+  expect(said(model, 78, 4).at(-1)).toBe('that batch 7 is there: expect 6 duplicates.  Next: s start it and see')
+  expect(said(model, 58, 5)).toEqual([
+    'events_copy was killed after it wrote batch 7 and before',
+    'it committed it: events_copy has the 6 rows, the',
+    'checkpoint does not know. … Idempotence was off, so',
+    'nothing in events_copy says that batch 7 is there: expect',
+    '6 duplicates.  Next: s start it and see',
+  ])
+  expect(said(model, 40, 2)).toEqual(['events_copy was killed after it wrote b…', 'Next: s start it and see'])
+  expect(said(model, 40, 1)).toHaveLength(1)
+})
+
+test('until the disk was looked at after a death nothing is claimed about it', () => {
+  const model = killedAt('table-committed')
+  const before = { ...model, view: model.view && { ...model.view, takenAtMs: model.nowMs - 5_000 } }
+  expect(said(before, 78, 4)[0]).toBe('events_copy is dead: looking at what it left on disk.')
+})
+
+test('an error is said with what to do about it, and so is one of the workspace', () => {
+  expect(said(failed(), 116, 5).join(' ')).toMatch(/^events_copy failed: offsets\/5 is not there.*put the file back/)
+  const model = modelWith()
+  const errors = [{ code: 'table-damaged' as const, message: '_log.db cannot be read', hint: 'remove it, it is built again', condition: null }]
+  const damaged = { ...model, view: model.view && { ...model.view, status: { ...model.view.status, errors } } }
+  expect(said(damaged, 116, 5)[0]).toMatch(/^The workspace: _log.db cannot be read. Remove it, it is built again. Each row/)
+})
