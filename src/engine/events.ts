@@ -6,7 +6,8 @@ import type { StepEvent } from './steps.js'
 export type QueryEvent =
   | { readonly kind: 'started'; readonly runId: string }
   | { readonly kind: 'began'; readonly queryId: string }
-  | { readonly kind: 'waiting' }
+  /** `reason`: why the source cannot be reached; absent when it is only not there yet. */
+  | { readonly kind: 'waiting'; readonly reason?: string }
   | { readonly kind: 'working' }
   /** `tookMs`: of work since the step before was left, without what a runner dwelt there. */
   | { readonly kind: 'step'; readonly event: StepEvent; readonly tookMs: number }

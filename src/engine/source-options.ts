@@ -3,7 +3,7 @@
  * Delta's names, values and defaults. What cannot be obeyed is refused, never passed over.
  */
 import { StreamtopError } from '../errors.js'
-import type { PartitionOffsets } from '../topic/topic.js'
+import type { Isolation, PartitionOffsets } from '../topic/topic.js'
 import { nearestName } from './nearest-name.js'
 import { readTopics } from './topic-offset.js'
 
@@ -29,6 +29,8 @@ export interface TopicSourceOptions {
   /** Null when it was not given: the query decides (Spark takes `latest`). By topic, -1 is the latest and -2 the earliest. */
   readonly startingOffsets: StartingOffsets | null
   readonly failOnDataLoss: boolean
+  /** Which records of transactions are read; null when it was not given: the checkpoint decides, and for a new one Spark's default. */
+  readonly isolation: Isolation | null
 }
 
 /** Delta's default. */
@@ -61,6 +63,7 @@ export function topicSourceOptions(pairs: readonly string[]): TopicSourceOptions
     maxOffsetsPerTrigger: wholeNumber('maxOffsetsPerTrigger', given, 1),
     startingOffsets: startingOffsets(given),
     failOnDataLoss: yesOrNo('failOnDataLoss', given, true),
+    isolation: isolation(given),
   }
 }
 
@@ -73,7 +76,7 @@ const TABLE_OPTIONS = [
   'ignoreFileDeletion',
   'startingVersion',
 ] as const
-const TOPIC_OPTIONS = ['maxOffsetsPerTrigger', 'startingOffsets', 'failOnDataLoss'] as const
+const TOPIC_OPTIONS = ['maxOffsetsPerTrigger', 'startingOffsets', 'failOnDataLoss', 'kafka.isolation.level'] as const
 
 /** Options by their proper names. */
 type Given = ReadonlyMap<string, string>
@@ -130,6 +133,12 @@ function startingOffsets(given: Given): StartingOffsets | null {
   const topics = readTopics(value)
   if (topics !== null && [...topics.values()].every((offsets) => [...offsets.values()].every((offset) => offset >= -2n))) return topics
   throw illTyped('startingOffsets', value, 'earliest, latest, or JSON such as {"orders":{"0":23,"1":-2}} (-2 is the earliest, -1 the latest)')
+}
+
+function isolation(given: Given): Isolation | null {
+  const value = given.get('kafka.isolation.level')
+  if (value === undefined || value === 'read_committed' || value === 'read_uncommitted') return value ?? null
+  throw illTyped('kafka.isolation.level', value, 'read_committed or read_uncommitted')
 }
 
 function illTyped(name: string, value: string, wanted: string): StreamtopError {

@@ -3,12 +3,13 @@
  */
 import type { StreamtopError } from '../errors.js'
 import type { Columns } from '../store/columns.js'
+import type { RejectedRecord } from './definition.js'
 
 export interface Source {
   /** As Spark's progress describes it. */
   readonly description: string
   /** Whether the topic or table is there at all. */
-  isThere(): boolean
+  isThere(): boolean | Promise<boolean>
   /**
    * Called once a life, before anything is planned: checks that the checkpoint's offsets belong to this source.
    * @param isNew whether the checkpoint has no batch yet
@@ -37,8 +38,12 @@ export interface Source {
 
 export interface SourceRows {
   readonly columns: Columns
-  /** Rows before the filters. */
+  /** Records that are no rows, in their order. */
+  readonly rejected?: readonly RejectedRecord[]
+  /** Rows before the filters; rejected records are counted too. */
   readonly inputRowCount: number
   /** What was passed over on purpose, as sentences to be said. */
   readonly notes: readonly string[]
+  /** Offsets of the range that were gone; none unless given. */
+  readonly lostOffsets?: number
 }

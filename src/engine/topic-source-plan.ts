@@ -47,7 +47,7 @@ export function planTopicRange(
 
 /**
  * The ranges of a batch whose end is fixed, partitions without a record left out, in ascending order of partition.
- * @throws data-loss when a record of them is gone
+ * @throws data-loss when a record of them is gone, or a partition ends before it begins, as it may after a batch without failOnDataLoss
  */
 export function topicRanges(
   start: PartitionOffsets | null,
@@ -60,11 +60,33 @@ export function topicRanges(
   for (const [partition, until] of inOrder(end)) {
     const there = latest.get(partition)
     if (failOnDataLoss && (there === undefined || there < until)) throw cutShort(partition, until, there)
-    const first = largest(beginning(partition, from, earliest), earliest.get(partition) ?? 0n)
+    const begun = beginning(partition, from, earliest)
+    if (failOnDataLoss && until < begun) throw backwards(partition, begun, until)
+    const first = largest(begun, earliest.get(partition) ?? 0n)
     const last = there === undefined ? first : smallest(there, until)
     if (last > first) ranges.push({ partition, start: first, end: last })
   }
   return ranges
+}
+
+export interface LostOffsets {
+  readonly partition: number
+  /** Offsets of the batch that can no longer be read; there may have been fewer records. */
+  readonly count: bigint
+}
+
+/** What a batch without failOnDataLoss leaves out, in ascending order of partition; partitions that lost nothing are left out. */
+export function lostOffsets(
+  start: PartitionOffsets | null,
+  end: PartitionOffsets,
+  bounds: { readonly earliest: PartitionOffsets; readonly latest: PartitionOffsets },
+): LostOffsets[] {
+  const ranges = topicRanges(start, end, { ...bounds, failOnDataLoss: false })
+  return [...inOrder(end)].flatMap(([partition, until]) => {
+    const range = ranges.find((found) => found.partition === partition)
+    const count = until - beginning(partition, start ?? bounds.earliest, bounds.earliest) - (range ? range.end - range.start : 0n)
+    return count > 0n ? [{ partition, count }] : []
+  })
 }
 
 /**
@@ -118,12 +140,12 @@ function checkNothingLost(from: PartitionOffsets, earliest: PartitionOffsets, la
     } else if (end < start) {
       throw dataLoss(
         'PARTITION_OFFSET_CHANGED',
-        `partition ${partition} was read up to offset ${start} and now ends at ${end}: the topic was made again or cut`,
+        `partition ${partition} was read up to offset ${start} and now ends at ${end}: ${counted(start - end)} before that are gone, the topic was made again or cut`,
       )
     } else if (start < first) {
       throw dataLoss(
         'COULD_NOT_READ_OFFSET_RANGE',
-        `partition ${partition} was read up to offset ${start} and now begins at ${first}: the records between are gone`,
+        `partition ${partition} was read up to offset ${start} and now begins at ${first}: ${counted(first - start)} between are gone`,
       )
     }
   }
@@ -195,6 +217,17 @@ function cutShort(partition: number, until: bigint, there: bigint | undefined): 
     'PARTITION_OFFSET_CHANGED',
     `the batch ends at offset ${until} of partition ${partition}, which now ends at ${there}: the topic was made again or cut`,
   )
+}
+
+function backwards(partition: number, begun: bigint, until: bigint): StreamtopError {
+  return dataLoss(
+    'PARTITION_OFFSET_CHANGED',
+    `the batch ends at offset ${until} of partition ${partition}, before it begins, at ${begun}: the topic was made again or cut, or the offsets file was changed`,
+  )
+}
+
+function counted(offsets: bigint): string {
+  return offsets === 1n ? '1 offset' : `${offsets} offsets`
 }
 
 function dataLoss(name: string, sentence: string, hint?: string): StreamtopError {

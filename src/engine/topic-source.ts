@@ -5,17 +5,24 @@
 import { join } from 'node:path'
 import type { Effects } from '../effects.js'
 import { StreamtopError } from '../errors.js'
-import type { Columns } from '../store/columns.js'
-import type { PartitionOffsets, RecordBatch, Topic } from '../topic/topic.js'
-import { checkpointFolder } from './checkpoint.js'
-import type { RecordParser, RejectedRecord, TopicSpec } from './definition.js'
+import type { PartitionOffsets, RecordBatch, Topic, TopicIdentity } from '../topic/topic.js'
+import { checkpointFolder, listBatches, readOffsets } from './checkpoint.js'
+import type { TopicSpec } from './definition.js'
 import { filterRows } from './filter-rows.js'
 import { recordsAsRows } from './record-rows.js'
 import type { Source, SourceRows } from './source.js'
 import type { TopicSourceOptions } from './source-options.js'
 import { formatTopicOffsets, parseTopicOffsets } from './topic-offset.js'
-import { checkTopicIdentity, createInitialOffsets, createTopicIdentity, readInitialOffsets, readTopicIdentity } from './topic-source-files.js'
-import { planTopicRange, resolveStartingOffsets, topicRanges } from './topic-source-plan.js'
+import {
+  checkOffsetsFit,
+  checkTopicIdentity,
+  createInitialOffsets,
+  createTopicIdentity,
+  isolationOf,
+  readInitialOffsets,
+  readTopicIdentity,
+} from './topic-source-files.js'
+import { lostOffsets, planTopicRange, resolveStartingOffsets, topicRanges } from './topic-source-plan.js'
 
 /** The source of a query that reads a topic. */
 export function topicSource(workspace: string, query: string, spec: TopicSpec, options: TopicSourceOptions, topic: Topic, fx: Effects): Source {
@@ -26,6 +33,33 @@ export function topicSource(workspace: string, query: string, spec: TopicSpec, o
   let upTo: PartitionOffsets | null = null
   let latest: PartitionOffsets | null = null
 
+  async function bounds(): Promise<{ readonly earliest: PartitionOffsets; readonly latest: PartitionOffsets }> {
+    const [earliest, newest] = await Promise.all([topic.startOffsets(), topic.endOffsets()])
+    return { earliest, latest: newest }
+  }
+
+  /** Offsets of a checkpoint that says of no topic: they may be of this one, if they lie in it. */
+  async function checkLoggedOffsets(actual: TopicIdentity): Promise<void> {
+    const newest = listBatches(folder, fx).offsets.at(-1)
+    const line = newest === undefined ? null : (readOffsets(folder, newest, fx).sources[0] ?? null)
+    if (line !== null) checkOffsetsFit(folder, parse(line), { actual, ...(await bounds()) })
+  }
+
+  /** The records of a range, and what of it was gone. */
+  async function readRange(start: PartitionOffsets | null, end: PartitionOffsets): Promise<{ batches: RecordBatch[]; notes: string[]; lostOffsets: number }> {
+    const there = await bounds()
+    const { failOnDataLoss } = options
+    const batches: RecordBatch[] = []
+    for (const { partition, start: from, end: to } of topicRanges(start, end, { ...there, failOnDataLoss })) {
+      for await (const batch of topic.read(partition, from, to)) batches.push(batch)
+    }
+    // Only now: a topic that was made again while it was read is noticed.
+    await topic.identity()
+    const lost = failOnDataLoss ? [] : lostOffsets(start, end, there)
+    const notes = lost.map(({ partition, count }) => lostNote(spec.name, partition, count))
+    return { batches, notes, lostOffsets: lost.reduce((sum, { count }) => sum + Number(count), 0) }
+  }
+
   return {
     description: topic.description,
     isThere: () => topic.exists(),
@@ -34,11 +68,17 @@ export function topicSource(workspace: string, query: string, spec: TopicSpec, o
       const actual = await topic.identity()
       const recorded = readTopicIdentity(folder, fx)
       checkTopicIdentity(folder, { recorded, actual, hasOffsets: !isNew })
-      if (recorded === null) createTopicIdentity(folder, actual, fx)
+      const isolation = isolationOf(folder, recorded, options.isolation)
+      topic.setIsolation(isolation)
+      if (recorded === null) {
+        if (!isNew) await checkLoggedOffsets(actual)
+        createTopicIdentity(folder, actual.kind === 'kafka' ? { ...actual, isolation } : actual, fx)
+      }
       initial = readInitialOffsets(folder, spec.name, fx)
       if (initial === null && isNew) {
         const starting = options.startingOffsets ?? 'earliest'
-        initial = resolveStartingOffsets(starting, await topic.startOffsets(), await topic.endOffsets(), spec.name)
+        const there = await bounds()
+        initial = resolveStartingOffsets(starting, there.earliest, there.latest, spec.name)
         createInitialOffsets(folder, spec.name, initial, fx)
       }
     },
@@ -47,23 +87,26 @@ export function topicSource(workspace: string, query: string, spec: TopicSpec, o
       upTo = await topic.endOffsets()
     },
     async plan(start) {
-      latest = await topic.endOffsets()
+      const there = await bounds()
+      latest = there.latest
       const { maxOffsetsPerTrigger, failOnDataLoss } = options
-      const end = planTopicRange(start === null ? initial : parse(start), await topic.startOffsets(), latest, { maxOffsetsPerTrigger, failOnDataLoss, upTo })
+      const end = planTopicRange(start === null ? initial : parse(start), there.earliest, latest, { maxOffsetsPerTrigger, failOnDataLoss, upTo })
       return end && formatTopicOffsets(spec.name, end)
     },
     async read(start, end): Promise<SourceRows> {
-      const [earliest, newest] = [await topic.startOffsets(), await topic.endOffsets()]
-      const ranges = topicRanges(start === null ? null : parse(start), parse(end), { earliest, latest: newest, failOnDataLoss: options.failOnDataLoss })
-      const batches: RecordBatch[] = []
-      for (const { partition, start: from, end: to } of ranges) {
-        for await (const batch of topic.read(partition, from, to)) batches.push(batch)
-      }
-      const columns = spec.parser ? parsed(spec.parser, batches, query, spec.name) : recordsAsRows(batches, spec.name)
+      const range = [start === null ? null : parse(start), parse(end)] as const
+      // What ages out while it is read is one more thing that is gone.
+      const { batches, notes, lostOffsets } = await readRange(...range).catch((error: unknown) => {
+        if (options.failOnDataLoss || !(error instanceof StreamtopError) || error.code !== 'data-loss') throw error
+        return readRange(...range)
+      })
+      const { columns, rejected } = spec.parser ? spec.parser.parse(batches, spec.name) : { columns: recordsAsRows(batches, spec.name), rejected: [] }
       return {
         columns: filterRows(columns, spec.filters),
+        rejected,
         inputRowCount: batches.reduce((sum, batch) => sum + batch.rowCount, 0),
-        notes: [],
+        notes,
+        lostOffsets,
       }
     },
     latestOffset: () => latest && formatTopicOffsets(spec.name, latest),
@@ -74,21 +117,7 @@ export function topicSource(workspace: string, query: string, spec: TopicSpec, o
   }
 }
 
-function parsed(parser: RecordParser, batches: readonly RecordBatch[], query: string, topic: string): Columns {
-  const { columns, rejected } = parser.parse(batches, topic)
-  const [first] = rejected
-  if (first) throw badRecord(query, topic, first, rejected.length)
-  return columns
-}
-
-function badRecord(query: string, topic: string, record: RejectedRecord, count: number): StreamtopError {
-  const more = count > 1 ? ` (and ${count - 1} more in this batch)` : ''
-  return new StreamtopError(
-    'bad-record',
-    `topic ${topic}, partition ${record.partition}, offset ${record.offset} is not a record that ${query} can read: ${record.reason}${more}`,
-    {
-      hint: `nothing of this batch was written. Start after it with a new checkpoint: "streamtop reset ${query}", then "run ${query} --option startingOffsets={\\"${topic}\\":{\\"${record.partition}\\":${record.offset + 1n}}}"`,
-      condition: 'MALFORMED_RECORD_IN_PARSING',
-    },
-  )
+function lostNote(topic: string, partition: number, count: bigint): string {
+  const [offsets, were] = count === 1n ? ['1 offset', 'was gone and is'] : [`${count} offsets`, 'were gone and are']
+  return `${offsets} of topic ${topic}, partition ${partition}, ${were} left out`
 }

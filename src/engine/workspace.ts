@@ -25,19 +25,20 @@ export function isForeign(workspace: string, fx: Effects): boolean {
 /**
  * Refuses to write into a foreign workspace, or with `adopt` into one that cannot be gone on from; before anything is written.
  * @param definitions the queries that are to run
+ * @param options.kafka topics are read from Kafka: whether logged offsets are theirs is looked up there, when the query begins
  * @throws foreign-workspace, and what the start table refuses
  */
 export function checkWorkspace(
   workspace: string,
   definitions: readonly QueryDefinition[],
-  options: { readonly adopt: boolean; readonly acceptGap: boolean },
+  options: { readonly adopt: boolean; readonly acceptGap: boolean; readonly kafka?: boolean },
   fx: Effects,
 ): void {
   if (!checkForeign(workspace, options.adopt, fx)) return
   for (const { name, source } of definitions) {
     const folder = checkpointFolder(workspace, name)
     const start = planStart(findCheckpoint(folder, fx), { acceptGap: options.acceptGap })
-    if (source.kind === 'topic' && start.kind !== 'new' && readTopicIdentity(folder, fx) === null) {
+    if (!options.kafka && source.kind === 'topic' && start.kind !== 'new' && readTopicIdentity(folder, fx) === null) {
       throw new StreamtopError(
         'checkpoint-foreign',
         `${folder} has offsets of a topic and does not say of which: most likely Spark counted them on a Kafka cluster`,

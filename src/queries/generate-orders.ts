@@ -1,6 +1,6 @@
 /** Sends generated orders at a steady rate, for a time or until somebody says stop, going on where the topic's generator was. */
 import type { Effects } from '../effects.js'
-import type { EmbeddedProducer } from '../topic/embedded-producer.js'
+import type { TopicProducer } from '../topic/topic.js'
 import { nextOrders } from './order-generator.js'
 
 export interface GenerateOptions {
@@ -16,7 +16,7 @@ export interface GenerateOptions {
 }
 
 /** Resolves to the number of records sent. */
-export async function generateOrders(producer: EmbeddedProducer, options: GenerateOptions, fx: Effects): Promise<number> {
+export async function generateOrders(producer: TopicProducer, options: GenerateOptions, fx: Effects): Promise<number> {
   const { seed, ratePerSecond, signal } = options
   const durationMs = options.seconds * 1_000
   const startMs = fx.monotonicMs()

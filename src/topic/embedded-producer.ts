@@ -7,20 +7,13 @@ import type { Effects } from '../effects.js'
 import { StreamtopError } from '../errors.js'
 import { checkName } from '../names.js'
 import { partitionOfKey } from './partitioner.js'
-import type { OutgoingRecord, PartitionOffsets, TopicProducer } from './topic.js'
+import type { MakeRecords, OutgoingRecord, PartitionOffsets, TopicProducer } from './topic.js'
 import { explained, openTopicsToWrite, partitionReader, type TopicRow, topicRow, topicsPath } from './topic-database.js'
 
 export interface EmbeddedProducer extends TopicProducer {
-  readonly partitions: number
-  /** The next offset of every partition. */
   endOffsets(): PartitionOffsets
-  /**
-   * Sends what a generator makes next, and keeps what the generator must remember in the same transaction, so that it goes on
-   * where it was after any death, and two that run at once never make the same record.
-   *
-   * @param make gets the text it gave the last time, null at first
-   */
-  sendGenerated(make: (state: string | null) => { readonly records: readonly OutgoingRecord[]; readonly state: string }): Promise<PartitionOffsets>
+  /** What the generator remembers is kept in the same transaction. */
+  sendGenerated(make: MakeRecords): Promise<PartitionOffsets>
 }
 
 export interface ProducerOptions {

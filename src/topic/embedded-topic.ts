@@ -51,6 +51,7 @@ export function openEmbeddedTopic(workspace: string, name: string, fx: Effects):
     description: `EmbeddedTopic[Subscribe[${name}]]`,
     missing,
     exists: () => open() !== null,
+    setIsolation() {},
     identity: async (): Promise<TopicIdentity> => ({ kind: 'embedded', name, topicId: existing().row.topicId }),
     startOffsets: async () => offsets((row) => row.firstOffset),
     endOffsets: async () => offsets((row) => row.endOffset),

@@ -18,6 +18,12 @@ export interface TopicIdentity {
   readonly clusterId?: string
 }
 
+/**
+ * Which records of transactions are read: those of committed ones alone, or all as soon as they are there (Kafka's `isolation.level`).
+ * An embedded topic has no transaction that is open or aborted, so there both are the same.
+ */
+export type Isolation = 'read_committed' | 'read_uncommitted'
+
 /** Records of one partition in ascending order of offset, in columns. */
 export interface RecordBatch {
   readonly partition: number
@@ -34,9 +40,11 @@ export interface Topic {
   /** As Spark's progress would describe the source. */
   readonly description: string
   /** Whether somebody has made the topic. */
-  exists(): boolean
+  exists(): boolean | Promise<boolean>
   /** The error for a topic that is not there. */
   missing(): StreamtopError
+  /** Told once, before offsets or records are asked for; `read_uncommitted` unless it is told. */
+  setIsolation(isolation: Isolation): void
   identity(): Promise<TopicIdentity>
   /** The first offset of each partition that can still be read. */
   startOffsets(): Promise<PartitionOffsets>
@@ -60,7 +68,19 @@ export interface OutgoingRecord {
 }
 
 export interface TopicProducer {
+  readonly partitions: number
+  /** The next offset of every partition. */
+  endOffsets(): PartitionOffsets | Promise<PartitionOffsets>
   /** Sends the records in order and resolves when they are durable; gives the end offsets of the partitions written. */
   send(records: readonly OutgoingRecord[]): Promise<PartitionOffsets>
+  /**
+   * Sends what a generator makes next. What it must remember is kept so that it goes on where it was after any death, and two that
+   * run at once in one workspace never make the same record.
+   *
+   * @param make gets the text it gave the last time, null at first
+   */
+  sendGenerated(make: MakeRecords): Promise<PartitionOffsets>
   close(): Promise<void>
 }
+
+export type MakeRecords = (state: string | null) => { readonly records: readonly OutgoingRecord[]; readonly state: string }

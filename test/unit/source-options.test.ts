@@ -13,7 +13,7 @@ describe('options of a source', () => {
       ignoreChanges: false,
       startingVersion: null,
     })
-    expect(topicSourceOptions([])).toEqual({ maxOffsetsPerTrigger: null, startingOffsets: null, failOnDataLoss: true })
+    expect(topicSourceOptions([])).toEqual({ maxOffsetsPerTrigger: null, startingOffsets: null, failOnDataLoss: true, isolation: null })
   })
 
   it('keys and words in any case, the last of one key counts', () => {

@@ -142,6 +142,24 @@ describe('lost records', () => {
   })
 })
 
+describe('a batch that ends before it begins', () => {
+  const ranges = (start: Map<number, bigint> | null, end: Map<number, bigint>, earliest: Map<number, bigint>, failOnDataLoss?: boolean) =>
+    topicRanges(start, end, { earliest, latest: at(9, 9), ...(failOnDataLoss === undefined ? {} : { failOnDataLoss }) })
+
+  it.each([
+    { what: 'one partition of two', start: at(2, 7), end: at(5, 6), earliest: at(0, 0), sentence: /offset 6 of partition 1, before it begins, at 7/ },
+    { what: 'no start, and the records are gone', start: null, end: at(5, 9), earliest: at(6, 0), sentence: /offset 5 of partition 0, before it begins, at 6/ },
+  ])('is refused by name: $what', ({ start, end, earliest, sentence }) => {
+    const error = errorOf(() => ranges(start, end, earliest))
+    expect(error).toMatchObject({ code: 'data-loss', condition: 'KAFKA_DATA_LOSS.PARTITION_OFFSET_CHANGED', message: expect.stringMatching(sentence) })
+  })
+
+  it('has no records there without failOnDataLoss, and none where it ends as it begins', () => {
+    expect(ranges(at(2, 7), at(5, 6), at(0, 0), false)).toEqual([{ partition: 0, start: 2n, end: 5n }])
+    expect(ranges(at(2, 7), at(5, 7), at(0, 0))).toEqual([{ partition: 0, start: 2n, end: 5n }])
+  })
+})
+
 describe('where a new query begins', () => {
   const resolve = (option: string, earliest = at(2, 0), latest = at(9, 4)) =>
     resolveStartingOffsets(topicSourceOptions([`startingOffsets=${option}`]).startingOffsets ?? 'latest', earliest, latest, 'orders')

@@ -1,0 +1,60 @@
+/**
+ * `npm run kafka`: a real Apache Kafka 4.4.0 with the topic `orders` (one partition), until ctrl-c. Its address goes to stdout. It
+ * lies in a temporary folder, which is removed at the end: what was in its topics is gone then.
+ *
+ *   npm run kafka -- [--port N] [--topic NAME] [--partitions N]
+ */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import kafkajs from 'kafkajs'
+import { fetchKafka, startBroker } from './kafka-broker.mjs'
+
+const { values } = parseArgs({
+  options: { port: { type: 'string' }, topic: { type: 'string', default: 'orders' }, partitions: { type: 'string', default: '1' } },
+})
+
+const fetched = await fetchKafka((line) => console.error(line))
+if (typeof fetched === 'string') {
+  console.error(fetched)
+  console.error('with Docker instead: docker run --rm -p 9092:9092 apache/kafka:4.4.0')
+  process.exit(1)
+}
+
+const folder = mkdtempSync(join(tmpdir(), 'streamtop-kafka-'))
+const remove = () => rmSync(folder, { recursive: true, force: true })
+process.on('exit', remove)
+let isStopping = false
+let broker = null
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
+  process.on(signal, async () => {
+    // A second one does not wait.
+    if (isStopping || broker === null) process.exit(1)
+    isStopping = true
+    console.error('stopping Kafka')
+    await broker.stop()
+    process.exit(0)
+  })
+}
+
+try {
+  broker = await startBroker({ jars: fetched.jars, folder, ...(values.port === undefined ? {} : { port: Number(values.port) }) })
+  const admin = new kafkajs.Kafka({ brokers: [broker.address], logLevel: kafkajs.logLevel.NOTHING, retry: { retries: 30, initialRetryTime: 100 } }).admin()
+  await admin.connect()
+  await admin.createTopics({ waitForLeaders: true, topics: [{ topic: values.topic, numPartitions: Number(values.partitions) }] })
+  await admin.disconnect()
+  console.log(broker.address)
+  console.error(`Kafka 4.4.0 with topic ${values.topic}, until ctrl-c. In another terminal:`)
+  console.error(`  streamtop produce --all --kafka ${broker.address}`)
+  console.error(`  streamtop run bronze_orders --kafka ${broker.address}`)
+  void broker.ended.then(() => {
+    if (isStopping) return
+    console.error(`Kafka has ended: ${broker.logText().slice(-2_000)}`)
+    process.exit(1)
+  })
+} catch (error) {
+  console.error(error.message)
+  await broker?.stop()
+  process.exit(1)
+}

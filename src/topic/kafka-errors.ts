@@ -1,0 +1,154 @@
+/**
+ * What Kafka and the way to it answer when something is wrong: which of it passes by itself, and a sentence for what does not.
+ * No sentence has a secret in it, whoever wrote the text that it quotes.
+ */
+import { StreamtopError } from '../errors.js'
+import { brokersText, type KafkaSettings, secretsOf } from './kafka-settings.js'
+
+/** An answer that carries an error code (Kafka protocol guide, "Error Codes"). */
+export class KafkaAnswerError extends Error {
+  override readonly name = 'KafkaAnswerError'
+
+  constructor(
+    readonly code: number,
+    /** What was asked for, as "Fetch of partition 0". */
+    readonly request: string,
+  ) {
+    super(`${request}: ${errorName(code)}`)
+  }
+}
+
+/** Kafka's name of an error code. */
+export function errorName(code: number): string {
+  return NAMES.get(code) ?? `error ${code}`
+}
+
+export const OFFSET_OUT_OF_RANGE = 1
+export const CORRUPT_MESSAGE = 2
+export const UNKNOWN_TOPIC_OR_PARTITION = 3
+export const TOPIC_ALREADY_EXISTS = 36
+
+const NAMES: ReadonlyMap<number, string> = new Map([
+  [-1, 'UNKNOWN_SERVER_ERROR'],
+  [OFFSET_OUT_OF_RANGE, 'OFFSET_OUT_OF_RANGE'],
+  [CORRUPT_MESSAGE, 'CORRUPT_MESSAGE'],
+  [UNKNOWN_TOPIC_OR_PARTITION, 'UNKNOWN_TOPIC_OR_PARTITION'],
+  [5, 'LEADER_NOT_AVAILABLE'],
+  [6, 'NOT_LEADER_OR_FOLLOWER'],
+  [7, 'REQUEST_TIMED_OUT'],
+  [8, 'BROKER_NOT_AVAILABLE'],
+  [9, 'REPLICA_NOT_AVAILABLE'],
+  [10, 'MESSAGE_TOO_LARGE'],
+  [13, 'NETWORK_EXCEPTION'],
+  [17, 'INVALID_TOPIC_EXCEPTION'],
+  [19, 'NOT_ENOUGH_REPLICAS'],
+  [20, 'NOT_ENOUGH_REPLICAS_AFTER_APPEND'],
+  [29, 'TOPIC_AUTHORIZATION_FAILED'],
+  [31, 'CLUSTER_AUTHORIZATION_FAILED'],
+  [33, 'UNSUPPORTED_SASL_MECHANISM'],
+  [34, 'ILLEGAL_SASL_STATE'],
+  [35, 'UNSUPPORTED_VERSION'],
+  [TOPIC_ALREADY_EXISTS, 'TOPIC_ALREADY_EXISTS'],
+  [41, 'NOT_CONTROLLER'],
+  [56, 'KAFKA_STORAGE_ERROR'],
+  [58, 'SASL_AUTHENTICATION_FAILED'],
+  [74, 'FENCED_LEADER_EPOCH'],
+  [75, 'UNKNOWN_LEADER_EPOCH'],
+  [78, 'OFFSET_NOT_AVAILABLE'],
+])
+
+/** Those of which waiting is no use. Any other, an unknown one too, is tried again. */
+const FINAL_CODES: ReadonlySet<number> = new Set([CORRUPT_MESSAGE, 10, 17, 29, 31, 33, 34, 35, 58])
+
+/**
+ * The error that a person must act upon, or null for what passes by itself: a broker that is down, a leader that moves, an answer
+ * that is late.
+ */
+export function finalError(error: unknown, settings: KafkaSettings): StreamtopError | null {
+  if (error instanceof StreamtopError) return error
+  if (error instanceof KafkaAnswerError) return FINAL_CODES.has(error.code) ? explained(errorName(error.code), error.message, settings) : null
+  const known = rootOf(error)
+  if (typeof known.type === 'string' && [...FINAL_CODES].some((code) => errorName(code) === known.type)) return explained(known.type, known.message, settings)
+  if (/SASL|Authentication/.test(known.name)) return explained('SASL_AUTHENTICATION_FAILED', known.message, settings)
+  if (known.code !== undefined && CERTIFICATE.test(known.code)) return explained(known.code, known.message, settings)
+  if (known.code === 'EPROTO' || known.code?.startsWith('ERR_SSL') || known.code?.startsWith('ERR_OSSL')) return explained('TLS', known.message, settings)
+  // What is wrong with ourselves does not pass.
+  if (error instanceof TypeError || error instanceof RangeError)
+    return new StreamtopError('internal', safe(`Kafka was not understood: ${error.message}`, settings))
+  return null
+}
+
+/** What passes by itself, as half a sentence: "connect ECONNREFUSED 127.0.0.1:9092". */
+export function reasonOf(error: unknown, settings: KafkaSettings): string {
+  if (error instanceof StreamtopError) return error.message
+  const { message } = rootOf(error)
+  return safe(message.replace(/^Connection error: /, '').trim() || 'no reason given', settings)
+}
+
+/** The error of somebody who does not wait: of `produce` and `status`. */
+export function unreachable(error: unknown, settings: KafkaSettings): StreamtopError {
+  return (
+    finalError(error, settings) ??
+    new StreamtopError('source-missing', `Kafka at ${brokersText(settings)} does not answer: ${reasonOf(error, settings)}`, {
+      hint: 'is the broker running, and is it reached by this address? "npm run kafka" in a clone of streamtop starts one',
+    })
+  )
+}
+
+const CERTIFICATE = /CERT|SIGNATURE|ISSUER|ALTNAME|CRL/
+
+function explained(name: string, message: string, settings: KafkaSettings): StreamtopError {
+  const where = `Kafka at ${brokersText(settings)}`
+  const quoted = safe(message, settings)
+  if (CERTIFICATE.test(name)) {
+    return new StreamtopError('bad-config', `the certificate of ${where} is not trusted: ${quoted}`, {
+      hint: 'give the authority that signed it as PEM in ssl.truststore.location; the name in --kafka must be one that it is for',
+    })
+  }
+  if (name === 'TLS') {
+    return new StreamtopError('bad-config', `${where} does not speak TLS as expected: ${quoted}`, {
+      hint: 'does security.protocol fit this listener of the broker?',
+    })
+  }
+  if (/SASL/.test(name)) {
+    return new StreamtopError('bad-config', `${where} refused who we are: ${quoted}`, {
+      hint: 'look at sasl.mechanism, user and password in the properties file or the environment',
+      condition: name,
+    })
+  }
+  if (/AUTHORIZATION/.test(name)) {
+    return new StreamtopError('bad-config', `${where} does not allow it: ${quoted}`, {
+      hint: 'the user needs Read and Describe on the topic, Write to produce',
+      condition: name,
+    })
+  }
+  if (name === 'CORRUPT_MESSAGE') return new StreamtopError('data-loss', `${where} has damaged records: ${quoted}`, { condition: name })
+  if (name === 'UNSUPPORTED_VERSION') {
+    return new StreamtopError('unsupported-feature', `${where} is too old or too new: ${quoted}`, {
+      hint: 'streamtop reads brokers from 2.8 to 4.x',
+      condition: name,
+    })
+  }
+  return new StreamtopError('bad-value', `${where} refused it: ${quoted}`, { condition: name })
+}
+
+interface KnownError {
+  readonly name: string
+  readonly message: string
+  readonly type?: string
+  readonly code?: string
+}
+
+/** kafkajs wraps what happened in "number of retries exceeded", or in a list with an error a topic. */
+function rootOf(error: unknown): KnownError {
+  if (!(error instanceof Error)) return { name: '', message: String(error) }
+  const { name, cause, errors } = error as Error & { errors?: readonly unknown[] }
+  if (name === 'KafkaJSNumberOfRetriesExceeded' && cause instanceof Error) return rootOf(cause)
+  if (name === 'KafkaJSAggregateError' && errors?.[0] instanceof Error) return rootOf(errors[0])
+  return error as KnownError
+}
+
+/** The text with every secret blotted out. */
+function safe(text: string, settings: KafkaSettings): string {
+  return secretsOf(settings).reduce((left, secret) => left.replaceAll(secret, '…'), text)
+}

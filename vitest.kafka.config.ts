@@ -1,0 +1,14 @@
+import { defineConfig } from 'vitest/config'
+
+/** `npm run test:kafka`: streamtop on a real Apache Kafka. Not part of `npm test`: it fetches Kafka and needs Java. */
+export default defineConfig({
+  test: {
+    include: ['test/kafka/**/*.kafka.ts'],
+    globalSetup: ['test/kafka/global-setup.ts'],
+    pool: 'forks',
+    // Each file has a broker of its own, and two at once are enough for a small machine.
+    maxWorkers: 2,
+    testTimeout: 60_000,
+    hookTimeout: 120_000,
+  },
+})
