@@ -1,5 +1,5 @@
 /** The public library: what a configuration file and an embedding program use. */
-export { Batch, type AppendOptions, type MergeOptions, type RowsToWrite } from './engine/batch.js'
+export { Batch, type AppendOptions, type JointAppend, type JointMerge, type JointWrite, type MergeOptions, type RowsToWrite } from './engine/batch.js'
 export {
   type AppendSpec,
   append,

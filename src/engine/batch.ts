@@ -26,10 +26,31 @@ export interface AppendOptions extends IdempotenceOptions {
 
 export type MergeOptions = MergeSpec & AppendOptions
 
+/** One of the writes of `commitTogether`: the table's name says how it is written. */
+export type JointWrite = JointAppend | JointMerge
+
+export interface JointAppend extends AppendOptions {
+  /** The table, made when it is not there. */
+  readonly append: string
+  readonly rows: RowsToWrite
+}
+
+export interface JointMerge extends MergeSpec, AppendOptions {
+  /** The table, which must be there. */
+  readonly merge: string
+  readonly rows: RowsToWrite
+}
+
+/** A write of a batch, checked. */
+export type BatchWrite = { readonly table: string; readonly columns: Columns; readonly idempotence: IdempotenceOptions } & (
+  | { readonly kind: 'append' }
+  | { readonly kind: 'merge'; readonly spec: MergeSpec }
+)
+
 /** What the writes of a batch need, in one place: the sink gives it. */
 export interface BatchWriter {
-  append(table: string, columns: Columns, idempotence: IdempotenceOptions): Promise<WriteReport>
-  merge(table: string, columns: Columns, spec: MergeSpec, idempotence: IdempotenceOptions): Promise<WriteReport>
+  write(write: BatchWrite): Promise<WriteReport>
+  writeTogether(writes: readonly BatchWrite[]): Promise<WriteReport[]>
   createTable(table: string, schema: Schema): Promise<void>
 }
 
@@ -82,17 +103,45 @@ export class Batch {
 
   /** Appends rows to a table, made when it is not there. */
   append(table: string, rows: RowsToWrite, options: AppendOptions = {}): Promise<WriteReport> {
-    return this.#writer.append(table, this.#columnsOf(rows, options.schema), checkedPair(options))
+    return this.#writer.write(this.#planned({ ...options, append: table, rows }))
   }
 
   /** Merges rows into a table, which must be there (`createTable`). */
   merge(table: string, rows: RowsToWrite, options: MergeOptions): Promise<WriteReport> {
-    return this.#writer.merge(table, this.#columnsOf(rows, options.schema), options, checkedPair(options))
+    return this.#writer.write(this.#planned({ ...options, merge: table, rows }))
+  }
+
+  /**
+   * Writes to several tables in one commit: after any death, and for every reader of streamtop, all of it is there or nothing.
+   *
+   *     await batch.commitTogether([
+   *       { merge: 'orders', rows: newest, on: 'order_id', whenMatched: 'update', whenNotMatched: 'insert' },
+   *       { append: 'audit', rows: batch.columns, txnAppId: 'audit', txnVersion: batch.id },
+   *     ])
+   *
+   * A write with a pair that its table has is skipped, as it would be alone. One without a pair is skipped when another's is
+   * there from a commit that wrote its table too, so one pair is enough for all. Whoever reads the Delta files beside streamtop
+   * may see one table a moment before the other.
+   * @param writes each to another table, at most one of them a MERGE
+   * @returns what each came to, in their order
+   */
+  commitTogether(writes: readonly JointWrite[]): Promise<WriteReport[]> {
+    return this.#writer.writeTogether(writes.map((write) => this.#planned(write)))
   }
 
   /** Makes an empty table, unless there is one of that name. */
   async createTable(table: string, schema: Schema): Promise<void> {
     await this.#writer.createTable(table, schema)
+  }
+
+  #planned(write: JointWrite): BatchWrite {
+    const named = write as Partial<Record<'append' | 'merge', unknown>> | null
+    const table = named?.append ?? named?.merge
+    if (typeof table !== 'string' || (named?.append !== undefined && named.merge !== undefined)) {
+      throw new StreamtopError('usage', 'a write of commitTogether names one table: { append: TABLE, rows } or { merge: TABLE, rows, on, ... }')
+    }
+    const checked = { table, columns: this.#columnsOf(write.rows, write.schema), idempotence: checkedPair(write) }
+    return 'merge' in write ? { ...checked, kind: 'merge', spec: write } : { ...checked, kind: 'append' }
   }
 
   #columnsOf(rows: RowsToWrite, schema: Schema | undefined): Columns {

@@ -10,7 +10,10 @@ import type { Row } from '../store/values.js'
 import type { RecordBatch } from '../topic/topic.js'
 import type { Batch } from './batch.js'
 
-/** Turns a topic's records into rows. A record that is none stops the query, named by its place. */
+/**
+ * Turns a topic's records into rows, and never throws for one. A record that is no row is rejected: the native sink puts it into a
+ * table of its own in the same commit; a foreachBatch, which has none, stops.
+ */
 export interface RecordParser {
   readonly schema: Schema
   parse(records: readonly RecordBatch[], topic: string): ParsedRecords
@@ -90,6 +93,9 @@ export interface QueryDefinition {
   readonly source: SourceSpec
   readonly sink: SinkSpec
   readonly table: string
+  /** Where records go that the parser rejects, made with the first one; null for a query that rejects none. */
+  readonly rejectedTable: string | null
+  /** Every table that it writes. */
   readonly writes: readonly string[]
   readonly idempotent: boolean
   readonly appId: string
@@ -134,15 +140,17 @@ export function query(name: string, source: SourceSpec, sink: SinkSpec, options:
     throw new StreamtopError('bad-config', `query ${name} needs a sink: append(TABLE) or foreachBatch(batch => ...)`)
   }
   const sinkTable = sink.kind === 'append' ? sink.table : (options.table ?? name)
-  const others = options.alsoWrites ?? []
-  for (const written of [sinkTable, ...others]) checkName('table', written)
+  const rejectedTable = sink.kind === 'append' && source.kind === 'topic' && source.parser ? `${sinkTable}_rejected` : null
+  const writes = [sinkTable, ...(rejectedTable === null ? [] : [rejectedTable]), ...(options.alsoWrites ?? [])]
+  for (const written of writes) checkName('table', written)
   const copies = sink.kind === 'append' && source.filters.length === 0
   return {
     name,
     source,
     sink,
     table: sinkTable,
-    writes: [sinkTable, ...others],
+    rejectedTable,
+    writes,
     idempotent: options.idempotent ?? sink.kind === 'append',
     appId: options.appId ?? name,
     report: options.report ?? 'counts',

@@ -8,7 +8,6 @@ import type { WriteReport } from '../store/write.js'
 import type { Attempt } from '../store/attempt.js'
 import type { Run } from '../store/runs.js'
 import { Store } from '../store/store.js'
-import type { Topic } from '../topic/topic.js'
 import { type BatchClock, startBatchClock } from './batch-clock.js'
 import { checkpointFolder } from './checkpoint.js'
 import { createPurge } from './checkpoint-purge.js'
@@ -16,7 +15,9 @@ import { type Control, reachUnder } from './control.js'
 import type { QueryDefinition } from './definition.js'
 import type { EventListener, QueryEvent } from './events.js'
 import { acquireLock, type QueryLock } from './lock.js'
-import { progressOf } from './progress.js'
+import type { OpenTopic, TopicWatch } from './open-topic.js'
+import { lostOffsetsOf, progressOf } from './progress.js'
+import type { RunOptions } from './run-options.js'
 import { runQuery } from './query.js'
 import type { Source } from './source.js'
 import { tableSourceOptions, topicSourceOptions } from './source-options.js'
@@ -24,17 +25,6 @@ import type { Reach, StepEvent } from './steps.js'
 import { tableSource } from './table-source.js'
 import { topicSource } from './topic-source.js'
 import { availableNow, everyInterval, type Trigger } from './trigger.js'
-
-/** How a query is to be run. Plain data: it crosses to a child process as JSON. */
-export interface RunOptions {
-  /** `KEY=VALUE`, as Spark's `.option` on the source. */
-  readonly sourceOptions: readonly string[]
-  /** Null: the query's default. */
-  readonly appId: string | null
-  /** Null: until it is caught up. */
-  readonly intervalMs: number | null
-  readonly acceptGap: boolean
-}
 
 /** What the loop works with. */
 export interface QueryLife {
@@ -62,6 +52,7 @@ export interface DoneBatch {
   readonly attempt: Attempt
   readonly writes: readonly (WriteReport & { readonly table: string })[]
   readonly inputRowCount: number
+  readonly lostOffsets: number
   readonly timestampMs: number
   readonly clock: BatchClock
 }
@@ -78,7 +69,7 @@ export interface LifeOptions {
   /** Ends this life at a step; never returns. */
   readonly die: (event: StepEvent) => Promise<never>
   /** Opens the topic that a topic query reads. */
-  readonly openTopic: (workspace: string, name: string, fx: Effects) => Topic
+  readonly openTopic: OpenTopic
 }
 
 export interface Life {
@@ -100,11 +91,14 @@ export async function beginLife(life: LifeOptions, fx: Effects): Promise<Life> {
   const lock = await acquireLock(workspace, definition.name, fx, life.parentPid === undefined ? {} : { parentPid: life.parentPid })
   let store: Store | null = null
   let source: Source
+  let onOutage: TopicWatch['onOutage'] = () => {}
+  const watch: TopicWatch = { signal: life.stop, onOutage: (error) => onOutage(error) }
   try {
     store = Store.open(workspace, fx)
     const { source: spec, name } = definition
     if (spec.kind === 'table' && tableOptions) source = tableSource(workspace, name, spec, tableOptions, store, fx)
-    else if (spec.kind === 'topic' && topicOptions) source = topicSource(workspace, name, spec, topicOptions, life.openTopic(workspace, spec.name, fx), fx)
+    else if (spec.kind === 'topic' && topicOptions)
+      source = topicSource(workspace, name, spec, topicOptions, life.openTopic(workspace, spec.name, fx, watch), fx)
     else throw new StreamtopError('internal', `query ${name} has a source of no kind`)
   } catch (error) {
     store?.close()
@@ -113,6 +107,11 @@ export async function beginLife(life: LifeOptions, fx: Effects): Promise<Life> {
   }
   const handles = { lock, store, source }
   const run = newRun(definition, options, control, fx)
+  onOutage = (error) => {
+    run.update(error ? { state: 'waiting', error: JSON.stringify(errorJson(error)) } : { state: 'running', error: null })
+    handles.store.log.runs.put(run.current)
+    listen(error ? { kind: 'waiting', reason: error.message } : { kind: 'working' })
+  }
   const query = queryLife(life, handles, run, fx)
   return {
     async run() {
@@ -121,6 +120,8 @@ export async function beginLife(life: LifeOptions, fx: Effects): Promise<Life> {
         await runQuery(query)
         run.update({ state: 'stopped' })
       } catch (error) {
+        // Asked to stop while it waited for its source.
+        if (life.stop.aborted && error instanceof Error && error.name === 'AbortError') return run.update({ state: 'stopped' })
         run.update({ state: 'failed', error: JSON.stringify(errorJson(error)) })
         throw error
       } finally {
@@ -185,9 +186,10 @@ function queryLife(life: LifeOptions, { store, source }: Handles, run: RunRow, f
     store.log.runs.put(run.current)
     listen({ kind: isWaiting ? 'waiting' : 'working' })
   }
-  const trigger =
-    options.intervalMs === null ? availableNow(source, control, stop, onWaiting, fx) : everyInterval(source, control, stop, onWaiting, fx)
+  const reaching = reachUnder(control, { report: (event, tookMs) => listen({ kind: 'step', event, tookMs }), onHeld, die: life.die, stop }, fx)
+  const trigger = options.intervalMs === null ? availableNow(source, control, stop, onWaiting, fx) : everyInterval(source, control, stop, onWaiting, fx)
   let previousStartMs: number | null = null
+  let lostOffsets = 0
   return {
     definition,
     folder,
@@ -199,18 +201,20 @@ function queryLife(life: LifeOptions, { store, source }: Handles, run: RunRow, f
     appId,
     acceptGap: options.acceptGap,
     fx,
-    reach: reachUnder(control, { report: (event, tookMs) => listen({ kind: 'step', event, tookMs }), onHeld, die: life.die, stop }, fx),
+    reach: reaching.reach,
     report: listen,
     began(queryId) {
       // The newest batch may be another run's: its progress stays until this one has some.
       const earlier = store.log.runs.all().find((row) => row.query === definition.name && row.queryId === queryId)
       run.update({ queryId, progress: earlier?.progress ?? null })
+      lostOffsets = lostOffsetsOf(earlier?.progress ?? '') ?? 0
       store.log.runs.put(run.current)
       listen({ kind: 'began', queryId })
     },
-    startClock: () => startBatchClock(fx),
+    startClock: () => startBatchClock(reaching.hasRested, fx),
     async afterBatch(done) {
-      const progress = progressOf({ ...done, runId: run.current.runId, definition, source, previousStartMs })
+      lostOffsets += done.lostOffsets
+      const progress = progressOf({ ...done, lostOffsets, runId: run.current.runId, definition, source, previousStartMs })
       previousStartMs = done.clock.startedMs
       run.update({ progress: JSON.stringify(progress), idempotent: done.attempt.idempotent })
       listen({ kind: 'batch', batchId: done.attempt.batchId, attempt: done.attempt.attempt, writes: done.writes, progress })

@@ -16,7 +16,7 @@ export async function runQuery(life: QueryLife): Promise<void> {
   let work: Work | null = await beginQuery(life)
   while (work !== null) {
     const clock = life.startClock()
-    const end = work.pendingEnd ?? (await life.trigger.next(work.start))
+    const end = work.pendingEnd ?? (await life.trigger.next(work.start, clock.hasWaited))
     if (end === null || life.stop.aborted) return
     clock.lap('latestOffset')
 
@@ -40,14 +40,15 @@ export async function runQuery(life: QueryLife): Promise<void> {
     await reach({ step: 'offsets-logged', ...at })
 
     clock.restart()
-    const { columns, inputRowCount, notes } = await source.read(start ?? work.initial, end)
+    const { columns, rejected, inputRowCount, notes, lostOffsets = 0 } = await source.read(start ?? work.initial, end)
     for (const note of notes) life.report({ kind: 'note', batchId, text: note })
     clock.lap('getBatch')
     await reach({ step: 'rows-read', ...at })
 
     clock.restart()
     const isRestart = work.pendingEnd !== null
-    const { writes } = await writeBatch(definition, store, { attempt, timestampMs, columns, appId: life.appId, isRestart }, reach)
+    const { writes, notes: sinkNotes } = await writeBatch(definition, store, { attempt, timestampMs, columns, rejected, appId: life.appId, isRestart }, reach)
+    for (const note of sinkNotes) life.report({ kind: 'note', batchId, text: note })
     clock.lap('addBatch')
 
     createCommit(folder, batchId, work.watermarkMs, fx)
@@ -55,6 +56,6 @@ export async function runQuery(life: QueryLife): Promise<void> {
     await reach({ step: 'batch-committed', ...at })
 
     work = workAfter(work, end)
-    await life.afterBatch({ attempt, writes, inputRowCount, timestampMs, clock })
+    await life.afterBatch({ attempt, writes, inputRowCount, lostOffsets, timestampMs, clock })
   }
 }

@@ -4,12 +4,13 @@
  */
 import { StreamtopError } from '../errors.js'
 import type { Columns } from '../store/columns.js'
-import type { SeenTxn, SkipJudgement, WriteOptions, WriteReport } from '../store/write.js'
+import type { SeenTxn, SkipJudgement, TableWrite, WriteOptions, WriteReport } from '../store/write.js'
 import type { Attempt } from '../store/attempt.js'
-import type { CommitMoment, MomentDetails } from '../store/moments.js'
+import type { CommitMoment, MomentDetails, OnMoment } from '../store/moments.js'
 import type { Store } from '../store/store.js'
-import { Batch, type BatchWriter, type IdempotenceOptions } from './batch.js'
-import type { QueryDefinition } from './definition.js'
+import { Batch, type BatchWrite, type BatchWriter, type IdempotenceOptions } from './batch.js'
+import type { QueryDefinition, RejectedRecord } from './definition.js'
+import { badRecord, rejectedAsRows, rejectedNote } from './rejected-records.js'
 import { judgeSkip } from './skip.js'
 import type { Reach } from './steps.js'
 
@@ -18,6 +19,8 @@ export interface AttemptToWrite {
   readonly attempt: Attempt
   readonly timestampMs: number
   readonly columns: Columns
+  /** Records of the batch that are no rows. */
+  readonly rejected?: readonly RejectedRecord[] | undefined
   readonly appId: string
   /** Whether offsets/N was there before this life: then a skip is what a restart should do. */
   readonly isRestart: boolean
@@ -26,36 +29,43 @@ export interface AttemptToWrite {
 /** What the writes of one attempt came to, in order. */
 export interface SinkReport {
   readonly writes: readonly (WriteReport & { readonly table: string })[]
+  /** What people should read. */
+  readonly notes: readonly string[]
 }
 
 /** Writes a batch; resolves when every write is committed, skipped or changed nothing. */
 export async function writeBatch(definition: QueryDefinition, store: Store, work: AttemptToWrite, reach: Reach): Promise<SinkReport> {
   const writes: (WriteReport & { readonly table: string })[] = []
+  const notes: string[] = []
   const begun: { readonly writing: Promise<unknown>; readonly isSettled: () => boolean }[] = []
   let writeCount = 0
   let isOver = false
   const { attempt } = work
   const occurrences = new Map<CommitMoment, number>()
 
+  const onMoment = async (moment: CommitMoment, details: MomentDetails) => {
+    const occurrence = (occurrences.get(moment) ?? 0) + 1
+    occurrences.set(moment, occurrence)
+    const { table, kind, outcome, syncHalf } = details
+    await reach({ step: moment, batchId: attempt.batchId, attempt: attempt.attempt, table, kind, occurrence, ...(outcome ? { outcome } : {}) }, syncHalf)
+  }
   const optionsFor = (txn: WriteOptions['txn']): WriteOptions => ({
     txn,
     source: { attempt, writeNumber: ++writeCount },
-    onMoment: async (moment: CommitMoment, details: MomentDetails) => {
-      const occurrence = (occurrences.get(moment) ?? 0) + 1
-      occurrences.set(moment, occurrence)
-      const { table, kind, outcome, syncHalf } = details
-      await reach({ step: moment, batchId: attempt.batchId, attempt: attempt.attempt, table, kind, occurrence, ...(outcome ? { outcome } : {}) }, syncHalf)
-    },
+    onMoment,
     onSkip: (seen: SeenTxn): SkipJudgement => judgeSkip(attempt, seen, work.isRestart),
   })
-  const write = (table: string, start: () => Promise<WriteReport>): Promise<WriteReport> => {
-    if (isOver) throw writeAfterTheEnd(definition.name, attempt.batchId, table)
+  /** Writes that are one commit: the steps of a write come once for all of them. */
+  const write = <Answer>(together: readonly TableWrite[], answer: (reports: WriteReport[]) => Answer): Promise<Answer> => {
+    if (isOver) throw writeAfterTheEnd(definition.name, attempt.batchId, together.map(({ table }) => table).join(' and '))
     let isSettled = false
     const writing = (async () => {
       try {
-        const report = await start()
-        writes.push({ ...report, table })
-        return report
+        const reports = await start(store, together, onMoment)
+        const named = reports.map((report, index) => ({ ...report, table: together[index]?.table ?? '' }))
+        writes.push(...named)
+        notes.push(...mixedNote(attempt.batchId, named))
+        return answer(reports)
       } finally {
         isSettled = true
       }
@@ -64,18 +74,33 @@ export async function writeBatch(definition: QueryDefinition, store: Store, work
     return writing
   }
 
+  const { rejected = [] } = work
   if (definition.sink.kind === 'append') {
     const { table } = definition.sink
     // The native sink's app id is the query's id, from the checkpoint's metadata: never a path or a name, which others may have had.
     const txn = attempt.idempotent ? { appId: attempt.queryId, version: attempt.batchId } : undefined
     const operation = { kind: 'streaming-update', queryId: attempt.queryId, epochId: attempt.batchId } as const
-    await write(table, () => store.append(table, work.columns, operation, optionsFor(txn)))
-    return { writes }
+    const appendTo = (table: string, columns: Columns): TableWrite => ({ kind: 'append', table, columns, operation, options: optionsFor(txn) })
+    // A batch of rejected records alone is a version of the table too, without rows: it says that the batch is done.
+    const together = [appendTo(table, work.columns)]
+    const rejectedRows = rejectedOf(definition, rejected)
+    if (rejectedRows) together.push(appendTo(rejectedRows.table, rejectedRows.columns))
+    await write(together, () => undefined)
+    if (rejectedRows) notes.push(rejectedNote(rejected, rejectedRows.table))
+    return { writes, notes }
   }
+  rejectedOf(definition, rejected)
 
+  const planned = (one: BatchWrite): TableWrite => {
+    const { table, columns, idempotence } = one
+    const options = optionsFor(txnOf(idempotence))
+    return one.kind === 'merge'
+      ? { kind: 'merge', table, columns, spec: one.spec, options }
+      : { kind: 'append', table, columns, operation: { kind: 'write' }, options }
+  }
   const writer: BatchWriter = {
-    append: (table, columns, idempotence) => write(table, () => store.append(table, columns, { kind: 'write' }, optionsFor(txnOf(idempotence)))),
-    merge: (table, columns, spec, idempotence) => write(table, () => store.merge(table, columns, spec, optionsFor(txnOf(idempotence)))),
+    write: (one) => write([planned(one)], ([report]) => report as WriteReport),
+    writeTogether: (all) => write(all.map(planned), (reports) => reports),
     createTable: (table, schema) => store.createTable(table, schema),
   }
   const batch = new Batch(
@@ -106,7 +131,34 @@ export async function writeBatch(definition: QueryDefinition, store: Store, work
     )
   }
   isOver = true
-  return { writes }
+  return { writes, notes }
+}
+
+async function start(store: Store, together: readonly TableWrite[], onMoment: OnMoment): Promise<WriteReport[]> {
+  const [only] = together
+  if (!only || together.length > 1) return store.commitTogether(together, onMoment)
+  return [
+    only.kind === 'merge'
+      ? await store.merge(only.table, only.columns, only.spec, only.options)
+      : await store.append(only.table, only.columns, only.operation, only.options),
+  ]
+}
+
+/** Told of a commit of which one table had its part already: `_log.db` was deleted in the middle of it, or a table was dropped since. */
+function mixedNote(batchId: number, writes: readonly (WriteReport & { readonly table: string })[]): string[] {
+  const of = (outcome: WriteReport['outcome']) => writes.filter((write) => write.outcome === outcome).map(({ table }) => table)
+  const [had, written] = [of('already-committed'), of('committed')]
+  if (had.length === 0 || written.length === 0) return []
+  return [`batch ${batchId} was in ${had.join(' and ')} already and not in ${written.join(' and ')}, which has it now`]
+}
+
+/** The rows for the table of rejected records; null when there are none. Throws bad-record when the query has no such table. */
+function rejectedOf(definition: QueryDefinition, rejected: readonly RejectedRecord[]): { readonly table: string; readonly columns: Columns } | null {
+  const [first] = rejected
+  if (!first) return null
+  const { rejectedTable: table, source, name } = definition
+  if (table === null) throw badRecord(name, source.name, first, rejected.length)
+  return { table, columns: rejectedAsRows(rejected, source.name) }
 }
 
 function writeAfterTheEnd(query: string, batchId: number, table: string): StreamtopError {

@@ -3,7 +3,7 @@
  * and loses rows when another batch did: the same query with another range is refused, another query is skipped and said loudly.
  */
 import { StreamtopError } from '../errors.js'
-import { attemptOf } from '../store/adopt.js'
+import { attemptOf } from '../store/commit-info.js'
 import type { SeenTxn, SkipJudgement } from '../store/write.js'
 import type { Attempt } from '../store/attempt.js'
 import type { LedgerRow } from '../store/ledger.js'
@@ -15,17 +15,18 @@ import type { LedgerRow } from '../store/ledger.js'
  */
 export function judgeSkip(attempt: Attempt, seen: SeenTxn, isRestart: boolean): SkipJudgement {
   const writer = seen.written && attemptOf(seen.written)
-  const { txn, table, rowCount } = seen
+  const { txn, table, heldBy, rowCount } = seen
+  const holder = heldBy === table ? table : `${table} was written together with ${heldBy}, which`
   if (writer && writer.attempt.queryId === attempt.queryId) {
     if (writer.attempt.attempt === attempt.attempt) {
-      return { leftOutRows: rowCount, reason: `${table} has txn (${txn.appId}, ${attempt.batchId}) from an earlier write of this batch` }
+      return { leftOutRows: rowCount, reason: `${holder} has txn (${txn.appId}, ${attempt.batchId}) from an earlier write of this batch` }
     }
     if (writer.attempt.rangeStart === attempt.rangeStart && writer.attempt.rangeEnd === attempt.rangeEnd) {
-      return { leftOutRows: 0, reason: `${table} has txn (${txn.appId}, ${attempt.batchId}) from attempt ${writer.attempt.attempt} of this batch` }
+      return { leftOutRows: 0, reason: `${holder} has txn (${txn.appId}, ${attempt.batchId}) from attempt ${writer.attempt.attempt} of this batch` }
     }
     throw rangeChanged(attempt, writer.attempt)
   }
-  const has = `${table} has txn (${txn.appId}, ${txn.version}) already`
+  const has = `${holder} has txn (${txn.appId}, ${txn.version}) already`
   if (!writer && isRestart && txn.version === attempt.batchId) return { leftOutRows: 0, reason: has }
   const by = writer
     ? `written by ${writer.attempt.query} with another checkpoint (query id ${writer.attempt.queryId})`

@@ -6,59 +6,61 @@ import { StreamtopError } from '../errors.js'
 import type { AddFile, Metadata } from './actions.js'
 import type { Columns } from './columns.js'
 import { projectColumns } from './columns.js'
-import { type Base, type CommitContext, commitVersion, type Draft } from './commit.js'
+import { type Base, type CommitContext, commitVersion, type Draft, type PlannedWrite } from './commit.js'
 import { writeDataFiles } from './data-files.js'
 import { checkWritable, PLAIN_PROTOCOL } from './features.js'
 import { nobodyListens } from './moments.js'
-import type { WriteOptions, WriteReport } from './write.js'
+import type { AppendOperation, WriteOptions } from './write.js'
 import { formatSchemaString, type Schema } from './schema.js'
 
-/** How an append calls itself in the table's history: Delta's streaming sink, or a plain write. */
-export type AppendOperation = { readonly kind: 'streaming-update'; readonly queryId: string; readonly epochId: number } | { readonly kind: 'write' }
-
 /**
- * Appends rows to a table, made when it is not there.
- * @throws schema-mismatch when the rows do not fit the table's columns
+ * The append of rows to a table, made when it is not there.
+ * @throws schema-mismatch, when it is committed, for rows that do not fit the table's columns
  */
-export async function appendRows(
-  context: CommitContext,
-  name: string,
-  columns: Columns,
-  operation: AppendOperation,
-  options: WriteOptions,
-): Promise<WriteReport> {
+export function appendWrite(context: CommitContext, name: string, columns: Columns, operation: AppendOperation, options: WriteOptions): PlannedWrite {
   const folder = join(context.tablesFolder, name)
   let adds: AddFile[] | null = null
-  return commitVersion(context, name, 'append', columns.rowCount, options, async (base) => {
-    const rows = base ? fitting(base, columns) : columns
-    // A plain write of no rows is no version (as Delta's); a streaming sink commits its batch all the same.
-    if (rows.rowCount === 0 && operation.kind === 'write' && !options.txn) return null
-    if (adds === null) {
-      context.fx.files.makeFolder(folder)
-      adds =
-        rows.rowCount === 0
-          ? []
-          : await writeDataFiles(folder, [rows], options.onMoment ?? nobodyListens, context.written(name), { table: name, kind: 'append' }, context.fx)
-    }
-    return appendDraft(operation, columns.schema, base, adds, rows.rowCount, context)
-  })
+  return {
+    table: name,
+    kind: 'append',
+    rowCount: columns.rowCount,
+    options,
+    async draftFor(base) {
+      const rows = base ? fitting(base, columns) : columns
+      // A plain write of no rows is no version (as Delta's); a streaming sink commits its batch all the same.
+      if (rows.rowCount === 0 && operation.kind === 'write' && !options.txn) return null
+      if (adds === null) {
+        context.fx.files.makeFolder(folder)
+        adds =
+          rows.rowCount === 0
+            ? []
+            : await writeDataFiles(folder, [rows], options.onMoment ?? nobodyListens, context.written(name), { table: name, kind: 'append' }, context.fx)
+      }
+      return appendDraft(operation, columns.schema, base, adds, rows.rowCount, context)
+    },
+  }
 }
 
 /** Makes an empty table, unless there is one: `CREATE TABLE IF NOT EXISTS`. */
 export async function createTable(context: CommitContext, name: string, schema: Schema): Promise<void> {
   if (context.base(name)) return
   try {
-    await commitVersion(context, name, 'create', 0, {}, async (base) =>
-      base
-        ? null
-        : {
-            operation: 'CREATE TABLE',
-            operationParameters: { partitionBy: '[]', clusterBy: '[]', description: null, isManaged: 'false', properties: '{}' },
-            operationMetrics: {},
-            isBlindAppend: true,
-            actions: { ...newTable(schema, context), adds: [], removes: [] },
-          },
-    )
+    await commitVersion(context, {
+      table: name,
+      kind: 'create',
+      rowCount: 0,
+      options: {},
+      draftFor: async (base) =>
+        base
+          ? null
+          : {
+              operation: 'CREATE TABLE',
+              operationParameters: { partitionBy: '[]', clusterBy: '[]', description: null, isManaged: 'false', properties: '{}' },
+              operationMetrics: {},
+              isBlindAppend: true,
+              actions: { ...newTable(schema, context), adds: [], removes: [] },
+            },
+    })
   } catch (error) {
     // Another process made it in the same moment, which is what was asked for.
     if (!(error instanceof StreamtopError && error.code === 'conflict' && context.base(name))) throw error

@@ -8,16 +8,18 @@ import type { Effects } from '../effects.js'
 import { StreamtopError } from '../errors.js'
 import { VERSION } from '../version.js'
 import type { VersionActions } from './actions.js'
-import { attemptJson, checkSameTable } from './adopt.js'
+import type { WriteOutcome } from './attempt.js'
+import { attemptJson } from './commit-info.js'
 import type { WrittenFile } from './data-files.js'
 import { DELTA_LOG, linkVersion } from './delta-log.js'
-import type { WriteOutcome } from './attempt.js'
+import { type Joint, jointJson } from './joint-version.js'
 import type { WriteResult } from './ledger.js'
 import { nobodyListens, type WriteKind } from './moments.js'
 import { changesShape } from './replay.js'
+import { checkSameTable } from './same-table.js'
 import type { LoggedTable, Shape, SqliteLog } from './sqlite-log.js'
 import { formatVersion } from './version-text.js'
-import type { WriteOptions, WriteReport } from './write.js'
+import type { MergeEffect, WriteOptions, WriteReport } from './write.js'
 
 /** The table that a draft is made for; null when there is none yet. */
 export interface Base {
@@ -32,7 +34,20 @@ export interface Draft {
   readonly operationParameters: Readonly<Record<string, unknown>>
   readonly operationMetrics: Readonly<Record<string, string>>
   readonly isBlindAppend: boolean
+  /** Of a MERGE. */
+  readonly counts?: MergeEffect
   readonly actions: Pick<VersionActions, 'metadata' | 'protocol' | 'adds' | 'removes'>
+}
+
+/** A write to one table, ready to be committed alone or together with others. */
+export interface PlannedWrite {
+  readonly table: string
+  readonly kind: WriteKind
+  /** Of the rows given: what the ledger and a skip speak of. */
+  readonly rowCount: number
+  readonly options: WriteOptions
+  /** Makes the draft for a base; called again after a lost race. Null: nothing would change. */
+  draftFor(base: Base | null): Promise<Draft | null>
 }
 
 /** What a commit needs of the store. */
@@ -46,23 +61,15 @@ export interface CommitContext {
   written(name: string): WrittenFile
 }
 
-const MERGE_TRIES_MAX = 3
-const APPEND_TRIES_MAX = 10_000
+export const MERGE_TRIES_MAX = 3
+export const APPEND_TRIES_MAX = 10_000
 
 /**
  * Commits one version.
- * @param rowCount of the rows given: what the ledger and a skip speak of
- * @param draftFor makes the draft for a base; called again after a lost race. Null: nothing would change
  * @throws conflict when a version in between changed the table's shape, or a MERGE lost three times
  */
-export async function commitVersion(
-  context: CommitContext,
-  name: string,
-  kind: WriteKind,
-  rowCount: number,
-  options: WriteOptions,
-  draftFor: (base: Base | null) => Promise<Draft | null>,
-): Promise<WriteReport> {
+export async function commitVersion(context: CommitContext, write: PlannedWrite): Promise<WriteReport> {
+  const { table: name, kind, options } = write
   const { log, fx } = context
   const table = { table: name, kind }
   const onMoment = options.onMoment ?? nobodyListens
@@ -71,16 +78,18 @@ export async function commitVersion(
   let filesAreTold = false
   let tries = 0
   for (let base = context.base(name); ; base = checkWinners(context, name, base, ++tries)) {
-    const skipped = skipOf(log, base, name, rowCount, options)
-    if (skipped) return finish(context, name, base, skipped, options, tableCommitted)
-    const draft = await draftFor(base)
+    const skipped = skipOf(log, base, write)
+    const draft = skipped ? null : await write.draftFor(base)
     if (draft === null) {
-      return finish(context, name, base, { outcome: 'unchanged', version: null, rowCount, leftOutRows: null, reason: null }, options, tableCommitted)
+      const report = skipped ?? unchanged(write)
+      noteWithoutVersion(context, write, base, report)
+      await tableCommitted(report.outcome)
+      return report
     }
     if (!filesAreTold) await onMoment('files-written', table)
     filesAreTold = true
     const version = (base?.version ?? -1) + 1
-    const actions = complete(draft, base, options, fx)
+    const actions = complete(draft, base, options, null, fx)
     const text = formatVersion(actions)
     if (version === 0) fx.files.makeFolder(join(folder, DELTA_LOG))
     // The data files lie in the folder that the base was in: under another table they would be named and not be there.
@@ -91,7 +100,7 @@ export async function commitVersion(
       continue
     }
     await onMoment('version-linked', table)
-    const report: WriteReport = { outcome: 'committed', version, rowCount, leftOutRows: null, reason: null }
+    const report = committed(write, draft, version)
     log.record(name, version, text, actions, ledgerEntry(report, options, fx))
     await tableCommitted('committed')
     return report
@@ -99,7 +108,7 @@ export async function commitVersion(
 }
 
 /** Adopts who won, and refuses when the winner changed what this write was planned on. */
-function checkWinners(context: CommitContext, name: string, lost: Base | null, tries: number): Base {
+export function checkWinners(context: CommitContext, name: string, lost: Base | null, tries: number): Base {
   const base = context.base(name)
   if (base === null || base.version === (lost?.version ?? -1)) {
     throw new StreamtopError('conflict', `version ${(lost?.version ?? -1) + 1} of table ${name} is on disk but cannot be adopted (attempt ${tries})`, {
@@ -119,13 +128,13 @@ function checkWinners(context: CommitContext, name: string, lost: Base | null, t
   return base
 }
 
-function droppedMeanwhile(name: string): StreamtopError {
+export function droppedMeanwhile(name: string): StreamtopError {
   return new StreamtopError('conflict', `table ${name} was dropped while this write was under way`, {
     hint: 'start the query again: it runs the batch again on what is there now; a query should name every table it writes (alsoWrites), so that drop waits for it',
   })
 }
 
-function lostTooOften(name: string, version: number, tries: number): StreamtopError {
+export function lostTooOften(name: string, version: number, tries: number): StreamtopError {
   return new StreamtopError(
     'conflict',
     `table ${name} was written by others ${tries + 1} times while this write was being made; the last was version ${version}`,
@@ -136,33 +145,33 @@ function lostTooOften(name: string, version: number, tries: number): StreamtopEr
   )
 }
 
-function skipOf(log: SqliteLog, base: Base | null, name: string, rowCount: number, options: WriteOptions): WriteReport | null {
+/** The report of a write whose number the table has already; null when it has not. */
+export function skipOf(log: SqliteLog, base: Base | null, { table, rowCount, options }: PlannedWrite): WriteReport | null {
   const { txn } = options
   if (!base || !txn) return null
   const newest = log.newestTxn(base.table.tableKey, txn.appId)
   if (newest === null || newest.version < txn.version) return null
   const at = log.versionOfTxn(base.table.tableKey, txn.appId, txn.version)
   const written = at === null ? null : log.changes(base.table, at)
-  const judged = options.onSkip?.({ table: name, txn: newest, written, rowCount }) ?? { leftOutRows: null, reason: null }
+  const judged = options.onSkip?.({ table, heldBy: table, txn: newest, written, rowCount }) ?? { leftOutRows: null, reason: null }
   return { outcome: 'already-committed', version: null, rowCount, ...judged }
 }
 
-/** Ends a write that leaves no version. */
-async function finish(
-  context: CommitContext,
-  name: string,
-  base: Base | null,
-  report: WriteReport,
-  options: WriteOptions,
-  tableCommitted: (outcome: WriteOutcome) => Promise<void>,
-): Promise<WriteReport> {
-  const entry = ledgerEntry(report, options, context.fx)
-  if (entry) context.log.ledger.fillAlone(entry, name, base?.table.tableId ?? '')
-  await tableCommitted(report.outcome)
-  return report
+export function committed({ rowCount }: PlannedWrite, { counts }: Draft, version: number): WriteReport {
+  return { outcome: 'committed', version, rowCount, leftOutRows: null, reason: null, ...(counts ? { counts } : {}) }
 }
 
-function ledgerEntry(report: WriteReport, options: WriteOptions, fx: Effects): WriteResult | null {
+export function unchanged({ rowCount }: PlannedWrite): WriteReport {
+  return { outcome: 'unchanged', version: null, rowCount, leftOutRows: null, reason: null }
+}
+
+/** Fills in the ledger's row of a write that leaves no version. */
+export function noteWithoutVersion({ log, fx }: CommitContext, { table, options }: PlannedWrite, base: Base | null, report: WriteReport): void {
+  const entry = ledgerEntry(report, options, fx)
+  if (entry) log.ledger.fillAlone(entry, table, base?.table.tableId ?? '')
+}
+
+export function ledgerEntry(report: WriteReport, options: WriteOptions, fx: Effects): WriteResult | null {
   if (!options.source) return null
   return {
     ...options.source,
@@ -176,9 +185,13 @@ function ledgerEntry(report: WriteReport, options: WriteOptions, fx: Effects): W
   }
 }
 
-function complete(draft: Draft, base: Base | null, options: WriteOptions, fx: Effects): VersionActions {
+/**
+ * The actions of a version.
+ * @param joint the joint commit that it belongs to, null for a version that is written alone
+ */
+export function complete(draft: Draft, base: Base | null, { txn, source }: WriteOptions, joint: Joint | null, fx: Effects): VersionActions {
   const nowMs = fx.nowMs()
-  const { txn, source } = options
+  const said = { ...(source ? attemptJson(source.attempt, source.writeNumber) : {}), ...(joint ? jointJson(joint) : {}) }
   return {
     commitInfo: {
       timestamp: nowMs,
@@ -189,8 +202,8 @@ function complete(draft: Draft, base: Base | null, options: WriteOptions, fx: Ef
       isBlindAppend: draft.isBlindAppend,
       operationMetrics: draft.operationMetrics,
       engineInfo: `streamtop/${VERSION}`,
-      txnId: fx.randomUuid(),
-      ...(source ? { streamtop: attemptJson(source.attempt, source.writeNumber) } : {}),
+      txnId: joint?.id ?? fx.randomUuid(),
+      ...(source || joint ? { streamtop: said } : {}),
     },
     ...draft.actions,
     // A retention property drops entries by their time, and one without a time at once: so the time is always there.

@@ -5,6 +5,7 @@
 import { join } from 'node:path'
 import type { Effects } from '../effects.js'
 import { adoptVersions } from './adopt.js'
+import { settleJoints } from './joint-recovery.js'
 import { isTableFolder, versionPath } from './delta-log.js'
 import type { LoggedTable, SqliteLog } from './sqlite-log.js'
 import { parseVersion } from './version-text.js'
@@ -15,6 +16,8 @@ const DROPPED = '.dropped-'
 export function dropTable(log: SqliteLog, tablesFolder: string, name: string, fx: Effects): boolean {
   const table = log.table(name) ?? adoptVersions(log, tablesFolder, name, fx)
   if (!table) return false
+  // A joint commit that is linked in part is ended first, so that its other tables do not wait for this one.
+  settleJoints(log, tablesFolder, fx)
   log.markDropping(table.tableKey)
   remove(log, tablesFolder, table, fx)
   return true

@@ -8,7 +8,7 @@ import type { Database } from '../database.js'
 export interface AttemptCounts {
   readonly attempts: number
   readonly batches: number
-  /** Writes that the table skipped because it had them. */
+  /** Attempts of which a write was skipped because its table had it. */
   readonly skips: number
   /** The oldest batch that is known; null when none is. */
   readonly oldestBatchId: number | null
@@ -93,7 +93,7 @@ function prepareAll(database: Database) {
     attemptCounts: database.prepare(
       `SELECT count(*) AS attempts, count(DISTINCT batch_id) AS batches, coalesce(sum(skips), 0) AS skips, min(batch_id) AS oldestBatchId,
          coalesce(sum(started_ms IS NULL), 0) AS adoptedAttempts
-       FROM (SELECT batch_id, attempt, sum(outcome = 'already-committed') AS skips, max(started_ms) AS started_ms
+       FROM (SELECT batch_id, attempt, max(outcome = 'already-committed') AS skips, max(started_ms) AS started_ms
              FROM ledger WHERE query_id = @queryId GROUP BY batch_id, attempt)`,
     ),
     writersOf: database.prepare(

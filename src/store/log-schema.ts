@@ -2,14 +2,37 @@
  * The tables of `_log.db`, meant to be read by a person too: `sqlite3 tables/_log.db 'select * from log'`.
  *
  * `versions` has every version's text; `files` and `txns` are what snapshots are queried from: a file is live at version v
- * when it was added at or before v and not removed at or before v. `ledger` has each attempt and what it wrote.
+ * when it was added at or before v and not removed at or before v. `ledger` has each attempt and what it wrote. `prepared` has
+ * what a joint commit is about to link, and `joint_versions` which versions belong together.
  */
 import { type Database, openDatabase } from '../database.js'
 import { openDatabaseToRead } from '../database-to-read.js'
 import type { Effects } from '../effects.js'
 import { StreamtopError } from '../errors.js'
 
-const FORMAT = 1
+const FORMAT = 2
+
+/** What format 2 has beside format 1: joint commits. */
+const JOINT_SCHEMA = `
+CREATE TABLE prepared (
+  joint_id   TEXT NOT NULL,
+  position   INTEGER NOT NULL,
+  table_name TEXT NOT NULL,
+  table_key  INTEGER,
+  version    INTEGER NOT NULL,
+  text       TEXT NOT NULL,
+  writer     TEXT NOT NULL,
+  PRIMARY KEY (joint_id, position)
+) WITHOUT ROWID;
+
+CREATE TABLE joint_versions (
+  joint_id    TEXT NOT NULL,
+  table_key   INTEGER NOT NULL,
+  version     INTEGER NOT NULL,
+  table_count INTEGER NOT NULL,
+  PRIMARY KEY (joint_id, table_key)
+) WITHOUT ROWID;
+`
 
 const SCHEMA = `
 CREATE TABLE tables (
@@ -121,11 +144,13 @@ CREATE VIEW live AS
  */
 export function openLogDatabase(path: string): Database {
   return checked(path, openDatabase(path), (database) => {
-    if (readFormat(database) !== 0) return
+    if (readFormat(database) >= FORMAT) return
     database
       .transaction(() => {
-        if (readFormat(database) !== 0) return
-        database.exec(SCHEMA)
+        const format = readFormat(database)
+        if (format >= FORMAT) return
+        if (format === 0) database.exec(SCHEMA)
+        database.exec(JOINT_SCHEMA)
         database.pragma(`user_version = ${FORMAT}`)
       })
       .immediate()
@@ -139,7 +164,11 @@ export function openLogDatabase(path: string): Database {
 export function openLogToRead(path: string, fx: Effects): Database | null {
   const found = openDatabaseToRead(path, fx)
   const database = found && checked(path, found, () => undefined)
-  if (database === null || readFormat(database) !== 0) return database
+  if (database === null) return null
+  const format = readFormat(database)
+  // A reader may not write into an older log, but beside it.
+  if (format === 1) database.exec(JOINT_SCHEMA.replaceAll('CREATE TABLE', 'CREATE TEMP TABLE'))
+  if (format !== 0) return database
   database.close()
   return null
 }

@@ -1,35 +1,35 @@
 /**
  * MERGE into a table: finds the files that may hold a matching row by their statistics, decides on their rows (merge.ts), writes
- * only the touched ones again, and commits. When another writer was faster, all of it is computed again on the new snapshot.
+ * only the touched ones again. When another writer was faster, all of it is computed again on the new snapshot.
  */
 import { join } from 'node:path'
 import { StreamtopError } from '../errors.js'
 import type { AddFile, RemoveFile } from './actions.js'
 import { candidateFiles } from './candidate-files.js'
 import { type Columns, concatColumns, sliceRows } from './columns.js'
-import { type Base, type CommitContext, commitVersion, type Draft } from './commit.js'
+import type { Base, CommitContext, Draft, PlannedWrite } from './commit.js'
 import { readDataFile, writeDataFiles } from './data-files.js'
 import { checkWritable } from './features.js'
-import { Merge, type MergeFile } from './merge.js'
+import { Merge, type MergeCounts, type MergeFile } from './merge.js'
 import { mergeMetrics, mergeOperation } from './merge-commit.js'
-import type { MergeSpec } from './merge-spec.js'
+import { clausesOf, type MergeSpec } from './merge-spec.js'
 import { nobodyListens } from './moments.js'
 import type { Schema } from './schema.js'
 import { noSuchTable } from './store.js'
-import type { WriteOptions, WriteReport } from './write.js'
 import { rowCountOf } from './version-text.js'
+import type { MergeEffect, WriteOptions } from './write.js'
 
 /** Rows of a file that a MERGE writes: small enough that a later MERGE into a few keys rewrites little. */
 const ROWS_PER_FILE_MAX = 50_000
 
 /**
- * Merges rows into a table.
- * @throws unknown-table, merge-ambiguous, schema-mismatch, conflict
+ * The MERGE of rows into a table.
+ * @throws unknown-table, merge-ambiguous, schema-mismatch, when it is committed
  */
-export async function mergeRows(context: CommitContext, name: string, source: Columns, spec: MergeSpec, options: WriteOptions): Promise<WriteReport> {
+export function mergeWrite(context: CommitContext, name: string, source: Columns, spec: MergeSpec, options: WriteOptions): PlannedWrite {
   const folder = join(context.tablesFolder, name)
   const { fx } = context
-  return commitVersion(context, name, 'merge', source.rowCount, options, async (base) => {
+  const draftFor = async (base: Base | null): Promise<Draft | null> => {
     if (!base) throw noSuchTable(name)
     checkWritable(name, base.shape.protocol, base.shape.metadata, true)
     const startedMs = fx.monotonicMs()
@@ -50,15 +50,25 @@ export async function mergeRows(context: CommitContext, name: string, source: Co
       scanTimeMs: Math.round(scannedMs - startedMs),
       rewriteTimeMs: Math.round(endedMs - scannedMs),
     })
-    const draft: Draft = {
+    return {
       operation: 'MERGE',
       operationParameters: mergeOperation(spec, base.shape.schema),
       operationMetrics: metrics,
       isBlindAppend: false,
+      counts: effectOf(merge.counts, spec),
       actions: { metadata: null, protocol: null, adds, removes },
     }
-    return draft
-  })
+  }
+  return { table: name, kind: 'merge', rowCount: source.rowCount, options, draftFor }
+}
+
+function effectOf({ sourceRows, inserted, updated, deleted }: MergeCounts, spec: MergeSpec): MergeEffect {
+  const { matched, notMatched } = clausesOf(spec)
+  const asksOnlyForNewer = matched.length > 0 && matched.every(({ when }) => when !== null && typeof when === 'object')
+  const insertsAllOthers = notMatched.some(({ when }) => when === null)
+  // Where the table has a key more than once, its rows are counted and not those given.
+  const ignored = Math.max(0, sourceRows - inserted - updated - deleted)
+  return { inserted, updated, deleted, ignored, isIgnoredLate: asksOnlyForNewer && insertsAllOthers }
 }
 
 /** Each candidate file is read, decided on, and let go unless it changes. */

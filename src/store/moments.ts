@@ -1,6 +1,9 @@
 /** The moments inside a write to a table. The store knows no batches; whoever writes may listen. */
 
-/** In this order: half of a data file is there; all data files; the version file; the version in the SQLite log. */
+/**
+ * In this order: half of a data file is there; all data files; the version file; the version in the SQLite log. A commit over several
+ * tables has each of them once, told with the first of its writes: all data files, all version files, all versions.
+ */
 export type CommitMoment = 'mid-write' | 'files-written' | 'version-linked' | 'table-committed'
 
 export type WriteKind = 'append' | 'merge' | 'create'

@@ -6,11 +6,14 @@ import type { Database, Statement } from '../database.js'
 import { checkpointWhenGrown } from '../database.js'
 import type { Effects } from '../effects.js'
 import { StreamtopError } from '../errors.js'
-import type { AddFile, DeletionVector, Metadata, Protocol, RemoveFile, Txn, VersionActions } from './actions.js'
+import type { AddFile, Metadata, Protocol, RemoveFile, Txn, VersionActions } from './actions.js'
 import { Ledger, type WriteResult } from './ledger.js'
 import { LedgerEvidence } from './ledger-evidence.js'
+import { JointLog } from './joint-log.js'
+import { jointOf } from './joint-version.js'
 import { openLogDatabase, openLogToRead } from './log-schema.js'
-import { type LogStatements, prepareLogStatements } from './log-statements.js'
+import { type LogStatements, logStatements } from './log-statements.js'
+import { type FileRow, toAddFile } from './logged-file.js'
 import { firstVersionIsIncomplete } from './replay.js'
 import { Runs } from './runs.js'
 import type { Schema } from './schema.js'
@@ -33,8 +36,8 @@ export interface Shape {
   readonly schema: Schema
 }
 
-/** A version as `recordStart` takes it. */
-export interface StartVersion {
+/** A version to be recorded, with what it means for the ledger. */
+export interface VersionToRecord {
   readonly version: number
   readonly text: string
   readonly actions: VersionActions
@@ -53,6 +56,7 @@ export class SqliteLog {
   readonly ledger: Ledger
   readonly evidence: LedgerEvidence
   readonly runs: Runs
+  readonly joint: JointLog
   readonly #database: Database
   readonly #statements: LogStatements
   /** Metadata is parsed once for each version that sets it. */
@@ -61,10 +65,11 @@ export class SqliteLog {
   /** @param log the path of the log, made when it is not there; or one that is open */
   constructor(log: string | Database) {
     this.#database = typeof log === 'string' ? openLogDatabase(log) : log
-    this.#statements = prepareLogStatements(this.#database)
+    this.#statements = logStatements(this.#database)
     this.ledger = new Ledger(this.#database)
     this.evidence = new LedgerEvidence(this.#database)
     this.runs = new Runs(this.#database)
+    this.joint = new JointLog(this.#database)
   }
 
   /**
@@ -80,6 +85,7 @@ export class SqliteLog {
   }
 
   close(): void {
+    this.joint.close()
     this.#database.close()
   }
 
@@ -171,17 +177,14 @@ export class SqliteLog {
    * @throws table-damaged when another text is there already
    */
   record(name: string, version: number, text: string, actions: VersionActions, written: WriteResult | null): LoggedTable {
-    return this.transaction(() => {
-      const table = this.table(name) ?? this.#addTable(name, version, actions)
-      const there = this.versionText(table.tableKey, version)
-      if (there !== null && there !== text) {
-        throw new StreamtopError('table-damaged', `version ${version} of table ${name} is in _log.db with another text than in _delta_log`, {
-          hint: 'delete tables/_log.db to build it again from _delta_log',
-        })
-      }
-      if (there === null) this.#insertVersion(table, version, text, actions)
-      if (written) this.ledger.fill({ ...written, tableName: name, tableId: table.tableId, version })
-      return table
+    return this.transaction(() => this.#record(name, { version, text, actions, written }))
+  }
+
+  /** Records versions of several tables as `record` does, and what goes with them, all in one transaction. */
+  recordTogether(versions: readonly (VersionToRecord & { readonly name: string })[], andThen: () => void): void {
+    this.transaction(() => {
+      for (const version of versions) this.#record(version.name, version)
+      andThen()
     })
   }
 
@@ -207,7 +210,7 @@ export class SqliteLog {
    * there, and the table's state at its base. A table of that name that is there already was recorded by another process, and is left alone.
    * @param versions ascending, from the oldest one on; those behind the base are recorded as `record` would
    */
-  recordStart(name: string, base: TableBase, versions: readonly StartVersion[]): LoggedTable {
+  recordStart(name: string, base: TableBase, versions: readonly VersionToRecord[]): LoggedTable {
     return this.transaction(() => {
       const there = this.table(name)
       if (there) return there
@@ -246,13 +249,27 @@ export class SqliteLog {
   /** Forgets a dropped table but for its id, which is never adopted again. */
   forget(tableKey: number): void {
     this.transaction(() => {
-      for (const statement of this.#statements.forget) statement.run(tableKey)
-      this.#statements.setState.run('dropped', tableKey)
+      const { forgetVersions, forgetShapes, forgetFiles, forgetTxns, forgetPrepared, forgetJointVersions, setState } = this.#statements
+      for (const statement of [forgetVersions, forgetShapes, forgetFiles, forgetTxns, forgetPrepared, forgetJointVersions]) statement.run(tableKey)
+      setState.run('dropped', tableKey)
     })
   }
 
   isDroppedId(tableId: string): boolean {
     return this.#statements.droppedId.get(tableId) !== undefined
+  }
+
+  #record(name: string, { version, text, actions, written }: VersionToRecord): LoggedTable {
+    const table = this.table(name) ?? this.#addTable(name, version, actions)
+    const there = this.versionText(table.tableKey, version)
+    if (there !== null && there !== text) {
+      throw new StreamtopError('table-damaged', `version ${version} of table ${name} is in _log.db with another text than in _delta_log`, {
+        hint: 'delete tables/_log.db to build it again from _delta_log',
+      })
+    }
+    if (there === null) this.#insertVersion(table, version, text, actions)
+    if (written) this.ledger.fill({ ...written, tableName: name, tableId: table.tableId, version })
+    return table
   }
 
   #shapePart(statement: Statement, table: LoggedTable, version: number): { at: number; text: string } {
@@ -282,6 +299,8 @@ export class SqliteLog {
     const { timestamp, operation } = actions.commitInfo ?? {}
     this.#statements.addVersion.run(tableKey, version, typeof timestamp === 'number' ? timestamp : null, typeof operation === 'string' ? operation : null, text)
     for (const txn of actions.txns) this.#insertTxn(tableKey, version, txn)
+    const joint = jointOf(actions)
+    if (joint !== null) this.joint.note(joint.id, tableKey, version, joint.tables.length)
   }
 
   #insertTxn(tableKey: number, version: number, txn: Txn): void {
@@ -325,26 +344,4 @@ export function tableIsAnother(table: LoggedTable, foundId: string): StreamtopEr
     hint: `it was dropped and made again outside of streamtop; run "streamtop drop ${table.name}" to forget it, or put the old folder back`,
     condition: 'DELTA_TABLE_ID_MISMATCH',
   })
-}
-
-interface FileRow {
-  readonly path: string
-  readonly size: number
-  readonly modifiedMs: number
-  readonly dataChange: number
-  readonly partitionValues: string
-  readonly statistics: string | null
-  readonly deletionVector: string | null
-}
-
-function toAddFile(row: FileRow): AddFile {
-  return {
-    path: row.path,
-    size: row.size,
-    modifiedMs: row.modifiedMs,
-    dataChange: row.dataChange === 1,
-    partitionValues: JSON.parse(row.partitionValues) as Record<string, string | null>,
-    statistics: row.statistics,
-    deletionVector: row.deletionVector === null ? null : (JSON.parse(row.deletionVector) as DeletionVector),
-  }
 }

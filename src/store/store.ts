@@ -8,23 +8,26 @@ import { StreamtopError } from '../errors.js'
 import { checkName } from '../names.js'
 import type { AddFile, VersionActions } from './actions.js'
 import { adoptVersions, checkSameTable } from './adopt.js'
-import { type AppendOperation, appendRows, createTable } from './append.js'
+import { appendWrite, createTable } from './append.js'
 import type { Columns } from './columns.js'
-import type { Base, CommitContext } from './commit.js'
-import type { WriteOptions, WriteReport } from './write.js'
+import { type Base, type CommitContext, commitVersion, type PlannedWrite } from './commit.js'
+import { commitTogether } from './commit-together.js'
 import { readDataFiles, type WrittenFile } from './data-files.js'
 import { isTableFolder } from './delta-log.js'
 import { dropTable, finishDrops } from './drop.js'
 import { checkReadable } from './features.js'
+import { settleJoints } from './joint-recovery.js'
 import type { Ledger } from './ledger.js'
 import type { MergeSpec } from './merge-spec.js'
-import { mergeRows } from './merge-table.js'
+import { mergeWrite } from './merge-table.js'
+import type { OnMoment } from './moments.js'
 import { type CountedFile, RowCounts } from './row-counts.js'
 import type { Schema } from './schema.js'
 import { type LoggedTable, SqliteLog } from './sqlite-log.js'
 import type { Snapshot, TableLog } from './table-log.js'
 import { tidyUncommitted } from './uncommitted.js'
 import { logPathOf, tablesFolderOf } from './workspace-paths.js'
+import type { AppendOperation, TableWrite, WriteOptions, WriteReport } from './write.js'
 
 export class Store implements TableLog, CommitContext {
   readonly tablesFolder: string
@@ -43,11 +46,12 @@ export class Store implements TableLog, CommitContext {
     this.log = new SqliteLog(logPathOf(workspace))
   }
 
-  /** Opens the tables of a workspace, ends drops that were begun, and adopts what others wrote. */
+  /** Opens the tables of a workspace, ends drops and joint commits that were begun, and adopts what others wrote. */
   static open(workspace: string, fx: Effects): Store {
     const store = new Store(workspace, fx)
     try {
       finishDrops(store.log, store.tablesFolder, fx)
+      settleJoints(store.log, store.tablesFolder, fx)
       tidyUncommitted(store.tablesFolder, fx)
       for (const name of fx.files.list(store.tablesFolder)) {
         if (!name.startsWith('.') && !name.startsWith('_') && isTableFolder(join(store.tablesFolder, name), fx)) store.#adoptIfSound(name)
@@ -144,15 +148,24 @@ export class Store implements TableLog, CommitContext {
   }
 
   /** Appends rows to a table, made when it is not there. */
-  async append(name: string, columns: Columns, operation: AppendOperation, options: WriteOptions = {}): Promise<WriteReport> {
-    checkName('table', name)
-    return appendRows(this, name, columns, operation, options)
+  async append(table: string, columns: Columns, operation: AppendOperation, options: WriteOptions = {}): Promise<WriteReport> {
+    return commitVersion(this, this.#planned({ kind: 'append', table, columns, operation, options }))
   }
 
   /** Merges rows into a table by key. */
-  async merge(name: string, source: Columns, spec: MergeSpec, options: WriteOptions = {}): Promise<WriteReport> {
-    checkName('table', name)
-    return mergeRows(this, name, source, spec, options)
+  async merge(table: string, columns: Columns, spec: MergeSpec, options: WriteOptions = {}): Promise<WriteReport> {
+    return commitVersion(this, this.#planned({ kind: 'merge', table, columns, spec, options }))
+  }
+
+  /**
+   * Writes to several tables in one commit: every reader of streamtop sees all of it or nothing.
+   * @param writes of different tables, at most one of them a MERGE
+   * @param onMoment told of each moment once, for all of them
+   * @returns what each came to, in the order of the writes
+   * @throws usage, unknown-table, schema-mismatch, merge-ambiguous, conflict
+   */
+  async commitTogether(writes: readonly TableWrite[], onMoment?: OnMoment): Promise<WriteReport[]> {
+    return commitTogether(this, (moment) => writes.map((write) => this.#planned({ ...write, options: { ...write.options, onMoment: moment } })), onMoment)
   }
 
   /** Drops a table; false when there is none of that name. */
@@ -162,6 +175,13 @@ export class Store implements TableLog, CommitContext {
     const isDropped = dropTable(this.log, this.tablesFolder, name, this.fx)
     if (isDropped) this.#withCounts((counts) => counts.forget(name))
     return isDropped
+  }
+
+  #planned(write: TableWrite): PlannedWrite {
+    const { table, columns, options = {} } = write
+    checkName('table', table)
+    if (write.kind === 'merge') return mergeWrite(this, table, columns, write.spec, options)
+    return appendWrite(this, table, columns, write.operation, options)
   }
 
   #withCounts(use: (counts: RowCounts) => void): void {

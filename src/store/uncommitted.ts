@@ -7,11 +7,11 @@ import { join } from 'node:path'
 import type { Effects } from '../effects.js'
 
 const FOLDER = '.uncommitted'
-const NAME = /^(\d+)-(\w+)-[0-9a-f-]+\.tmp$/
+const NAME = /^(\d+-\w+)-[0-9a-f-]+\.tmp$/
 
 /** A path for a version file that is not linked yet; its folder is there. */
 export function uncommittedPath(tablesFolder: string, fx: Effects): string {
-  return join(tablesFolder, FOLDER, `${process.pid}-${ownStart(fx)}-${fx.randomUuid()}.tmp`)
+  return join(tablesFolder, FOLDER, `${ownProcess(fx)}-${fx.randomUuid()}.tmp`)
 }
 
 /** Makes the folder, and removes the files of processes that are gone. */
@@ -19,15 +19,22 @@ export function tidyUncommitted(tablesFolder: string, fx: Effects): void {
   const folder = join(tablesFolder, FOLDER)
   fx.files.makeFolder(folder)
   for (const name of fx.files.list(folder)) {
-    const [, pid, start] = NAME.exec(name) ?? []
-    if (pid === undefined || fx.processStart(Number(pid)) === start) continue
+    const [, writer] = NAME.exec(name) ?? []
+    if (writer === undefined || isRunning(writer, fx)) continue
     fx.files.remove(join(folder, name))
   }
 }
 
-let start: string | null = null
-
-function ownStart(fx: Effects): string {
+/** This process, as no later one is called: its pid and when it started. */
+export function ownProcess(fx: Effects): string {
   start ??= fx.processStart(process.pid) ?? 'unknown'
-  return start
+  return `${process.pid}-${start}`
 }
+
+/** Whether a process that called itself so is running. */
+export function isRunning(name: string, fx: Effects): boolean {
+  const [pid = '', started] = name.split('-')
+  return fx.processStart(Number(pid)) === started
+}
+
+let start: string | null = null

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { bronzeOrders } from '../../src/queries/bronze-orders.js'
 import { eventsCopy } from '../../src/queries/events-copy.js'
 import { orders } from '../../src/queries/orders.js'
-import { checkWorkspace, openChecker, type Promised } from '../checker.mjs'
+import { checkWorkspace, openChecker, type Promised, type QueryPromise } from '../checker.mjs'
 import { BRONZE, COPY, ORDERS, SENT } from '../nine-events.js'
 import { newStory, temporaryStories, type Story } from './workspace.js'
 
@@ -26,6 +26,17 @@ beforeAll(async () => {
   }
 })
 afterAll(() => sound.remove())
+
+function sql(story: Story, file: string, text: string): void {
+  const database = new Database(story.path(file))
+  database.exec(text)
+  database.close()
+}
+
+/** The promises of a workspace in which one of `events_copy` is another. */
+function withCopy(change: Partial<QueryPromise>): Partial<Promised> {
+  return { queries: [BRONZE, { ...COPY, ...change }, ORDERS] }
+}
 
 test('finds nothing in a workspace that was killed and recovered', async () => {
   expect(await checkWorkspace(sound.folder, ALL)).toEqual([])
@@ -52,6 +63,28 @@ test('notices a file that changes once written', async () => {
   checker.close()
 })
 
+test('lets the log of a table that awaits its healing lack the newest version, and no other', async () => {
+  const story = begin(sound)
+  await story.produce(1)
+  await story.run(bronzeOrders)
+  await story.run(eventsCopy, { idempotent: true, killAt: 'version-linked' })
+  const killed = { ...COPY, caughtUp: false, isUnhealed: true }
+  const check = (copy: QueryPromise) => checkWorkspace(story.folder, { queries: [copy] })
+  expect(await check(killed)).toEqual([])
+  expect(await check({ ...killed, isUnhealed: false })).toContain('table events_copy has 3 versions in _delta_log and 2 in _log.db')
+
+  sql(story, 'tables/_log.db', "DELETE FROM versions WHERE table_key = (SELECT table_key FROM tables WHERE name = 'events_copy') AND version = 0")
+  expect((await check(killed)).join('\n')).toMatch(/version 0 of events_copy is another text/)
+})
+
+test('allows a file of the checkpoint to be gone only when the test took it away', async () => {
+  const story = begin(sound)
+  rmSync(story.path('checkpoints', 'events_copy', 'offsets', '0'))
+  const withDamage = (...damaged: string[]): Promised => ({ ...ALL, queries: [BRONZE, { ...COPY, damaged }] })
+  expect(await checkWorkspace(story.folder, withDamage('offsets/0'))).toEqual([])
+  expect(await checkWorkspace(story.folder, withDamage('commits/0'))).not.toEqual([])
+})
+
 describe('finds', () => {
   const version = (table: string, number: number) => ['tables', table, '_delta_log', `${String(number).padStart(20, '0')}.json`]
   const dataFile = (story: Story, table: string) => story.path('tables', table, story.list('tables', table).find((name) => name.endsWith('.parquet')) ?? '')
@@ -61,12 +94,6 @@ describe('finds', () => {
     expect(after).not.toBe(before)
     writeFileSync(story.path(...parts), after)
   }
-  const sql = (story: Story, file: string, text: string) => {
-    const database = new Database(story.path(file))
-    database.exec(text)
-    database.close()
-  }
-
   test.each<[what: string, damage: (story: Story) => void, violation: RegExp, promised?: Partial<Promised>]>([
     ['a record that never arrived', () => {}, /10 records were sent .* holds 9/, { sent: [...SENT, { ...SENT[0], value: '{}' } as (typeof SENT)[0]] }],
     [
@@ -108,11 +135,42 @@ describe('finds', () => {
       /the ledger knows no write of it/,
     ],
     [
+      'a write that the ledger does not know',
+      (story) => sql(story, 'tables/_log.db', `UPDATE ledger SET outcome = 'already-committed' WHERE query = 'events_copy' AND batch_id = 1`),
+      /the ledger says that batch 1 of events_copy was written 0 times, and events_copy has 1 versions of it/,
+    ],
+    [
+      'a version of another engine that nobody spoke of',
+      (story) => rewrite(story, version('events_copy', 1), 'streamtop/', 'Apache-Spark/'),
+      /version 1 of events_copy was written by Apache-Spark\/.*, and the test says streamtop/,
+    ],
+    [
+      'a version that is not of the engine that is said to have written it',
+      () => {},
+      /version 1 of events_copy was written by streamtop\/.*, and the test says another engine/,
+      withCopy({ other: { versions: new Map([[1, 1]]), commits: [1] } }),
+    ],
+    [
+      'a version of another engine with the txn of another batch',
+      (story) => rewrite(story, version('events_copy', 1), 'streamtop/', 'Apache-Spark/'),
+      /version 1 of events_copy has txn 1, not 0/,
+      withCopy({ other: { versions: new Map([[1, 0]]), commits: [] } }),
+    ],
+    [
+      'a version that another engine has not written',
+      () => {},
+      /events_copy has no version 2, which another engine is said to have written/,
+      withCopy({ other: { versions: new Map([[2, 2]]), commits: [] } }),
+    ],
+    ['rows that a condition leaves out', () => {}, /rows of events_copy: 1 are too many, for example .*paid/, withCopy({ where: "status = 'placed'" })],
+    ['rows from before the first version of a stream', () => {}, /rows of events_copy: 5 are too many/, withCopy({ startingVersion: 1 })],
+    [
       'wrong counts',
       () => {},
       /said that events_copy has 9 rows, 8 different; a recount says 9 and 9/,
       { said: [{ table: 'events_copy', rows: 9, distinct: 8 }] },
     ],
+    ['a query that ended without a checkpoint', () => {}, /copy ended, and has no checkpoint/, { queries: [BRONZE, { ...COPY, name: 'copy' }] }],
     ['a temp file', (story) => writeFileSync(story.path('tables', 'orders', '_delta_log', '.3.json.x.tmp'), ''), /3\.json\.x\.tmp was left behind/],
   ])('%s', async (_, damage, violation, promised = {}) => {
     const story = begin(sound)

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { StreamtopError } from '../../src/errors.js'
 import { bronzeOrders } from '../../src/queries/bronze-orders.js'
 import { eventsCopy } from '../../src/queries/events-copy.js'
-import { newStory, temporaryStories, type RunChoices, type Story } from './workspace.js'
+import { newStory, temporaryStories, type Story } from './workspace.js'
 
 const begin = temporaryStories()
 
@@ -44,11 +44,11 @@ function damage(story: Story, file: string, how: Damage): void {
   else truncateSync(path, how === 'empty' ? 0 : how)
 }
 
-/** Runs events_copy: the error that refused it, with nothing changed; or null, with every row there once. */
-async function outcome(story: Story, choices: RunChoices = {}): Promise<StreamtopError | null> {
+/** Runs events_copy, of whose checkpoint a file was damaged: the error that refused it, with nothing changed; or null, with every row there once. */
+async function outcome(story: Story, damaged: string | null = null): Promise<StreamtopError | null> {
   const before = { ...story.files('checkpoints'), ...story.files('tables', 'events_copy') }
   try {
-    await story.run(eventsCopy, { idempotent: true, ...choices })
+    await story.run(eventsCopy, { idempotent: true })
   } catch (error) {
     if (!(error instanceof StreamtopError)) throw error
     expect({ ...story.files('checkpoints'), ...story.files('tables', 'events_copy') }).toEqual(before)
@@ -57,6 +57,7 @@ async function outcome(story: Story, choices: RunChoices = {}): Promise<Streamto
   }
   const offsets = (await story.rows('events_copy')).map((row) => Number(row['offset']))
   expect(offsets.sort((a, b) => a - b)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8])
+  await story.expectSound({ events_copy: { damaged: damaged === null ? [] : [damaged] } })
   return null
 }
 
@@ -134,7 +135,7 @@ describe('the right result', () => {
   ] as const)('%s of a checkpoint whose newest batch is %s is not needed: %s', async (file, which, how) => {
     const story = begin(which === 'committed' ? committed : pending)
     damage(story, file, how)
-    expect(await outcome(story)).toBeNull()
+    expect(await outcome(story, file)).toBeNull()
   })
 
   test('the newest commit gone: the batch runs again', async () => {
@@ -172,6 +173,7 @@ describe('--accept-gap', () => {
     expect(events.find((event) => event.kind === 'note')).toMatchObject({ text: expect.stringContaining('batches 1 have no commit') })
     expect(await story.rows('events_copy')).toHaveLength(9)
     expect(story.list('checkpoints', 'events_copy', 'commits')).toEqual(['0', '2', '3'])
+    await story.expectSound({ events_copy: { damaged: ['commits/1'] } })
   })
 })
 

@@ -28,6 +28,7 @@ test('a write that is not waited for is there before the batch is committed', as
   expect(story.list('checkpoints', 'hasty', 'commits')).toEqual([])
   await story.run(hasty)
   expect(await story.rows('hasty')).toHaveLength(9)
+  await story.expectSound({ hasty: { holds: 'every-row' } })
 })
 
 test('a write that is not waited for and fails stops the query, and the batch runs again', async () => {

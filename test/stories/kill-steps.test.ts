@@ -1,22 +1,12 @@
 /** Every step × every way of writing: killed there, looked at, started again. What must be on disk, and what must come out. */
-import { afterEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { STEPS, type Step } from '../../src/engine/steps.js'
 import { bronzeOrders } from '../../src/queries/bronze-orders.js'
 import { eventsCopy } from '../../src/queries/events-copy.js'
 import { orders } from '../../src/queries/orders.js'
-import { expectSound } from '../nine-events.js'
-import { newStory, type Story } from './workspace.js'
+import { temporaryStories } from './workspace.js'
 
-const stories: Story[] = []
-afterEach(() => {
-  for (const story of stories.splice(0)) story.remove()
-})
-
-function begin(): Story {
-  const story = newStory()
-  stories.push(story)
-  return story
-}
+const begin = temporaryStories()
 
 const WAYS = [
   { name: 'native sink', query: bronzeOrders, table: 'bronze_orders', idempotent: true, rows: 9, twice: 9 },
@@ -50,6 +40,6 @@ describe.each(WAYS)('$name', (way) => {
 
     const third = await story.run(way.query, { idempotent: way.idempotent })
     expect(third.events.filter((event) => event.kind === 'step')).toEqual([])
-    await expectSound(story, way.query.name, way.idempotent)
+    await story.expectSound()
   })
 })

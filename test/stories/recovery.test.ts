@@ -7,7 +7,6 @@ import { STEPS, type Step } from '../../src/engine/steps.js'
 import { bronzeOrders } from '../../src/queries/bronze-orders.js'
 import { eventsCopy } from '../../src/queries/events-copy.js'
 import { orders } from '../../src/queries/orders.js'
-import { expectSound } from '../nine-events.js'
 import { newStory, temporaryStories, type Story } from './workspace.js'
 
 const WAYS = [
@@ -50,7 +49,7 @@ describe.each(WAYS)('$name', ({ query, idempotent, rows }) => {
     const ledger = await story.store((store) => store.ledger.rowsOfQuery(query.name))
     expect(ledger.map((row) => row.attempt)).toEqual(Array.from({ length: expected.attempts }, (_, index) => index + 1))
     expect(ledger.filter((row) => row.outcome === 'committed')).toHaveLength(expected.writes)
-    await expectSound(story, query.name, idempotent)
+    await story.expectSound()
   })
 })
 
@@ -96,4 +95,5 @@ test('the ledger says the same of a MERGE, whether its writer recorded it or the
     { batchId: 1, attempt: 1, outcome: 'committed', rows: 2 },
     { batchId: 1, attempt: 2, outcome: 'unchanged', rows: 2 },
   ])
+  await story.expectSound()
 })

@@ -12,6 +12,7 @@ import { defineSchema } from '../../src/store/schema.js'
 import { countTable } from '../../src/observe/counts.js'
 import { Store } from '../../src/store/store.js'
 import type { WriteOptions } from '../../src/store/write.js'
+import { expectSound } from '../nine-events.js'
 import { temporaryStories, type Story } from './workspace.js'
 
 const begin = temporaryStories()
@@ -63,6 +64,11 @@ function dies(): never {
 /** What the table holds, as `id name`, sorted. */
 async function pets(): Promise<string[]> {
   return (await story.rows('pets')).map(({ id, name }) => `${id} ${name}`).sort()
+}
+
+/** The checker finds nothing, and counts so many rows in the table, all of them different. */
+async function expectSoundPets(rowCount: number, where: Story = story): Promise<void> {
+  await expectSound(where, { queries: [], said: [{ table: 'pets', rows: rowCount, distinct: rowCount }] })
 }
 
 function versionFile(version: number): string {
@@ -180,12 +186,14 @@ describe('a death between the link of a version and its record', () => {
   test('is healed by the next open, with its row in the ledger', async () => {
     expect(open().ledger.attempts('e0f1', 3)).toMatchObject([{ outcome: 'committed', version: 1, rows: 1, rangeStart: '3', rangeEnd: '5' }])
     expect(await pets()).toEqual(['1 Ann', '2 Bob'])
+    await expectSoundPets(2)
   })
 
   test('is healed by a writer that was running all along', async () => {
     expect(await add(theirs, 3, 'Cid')).toMatchObject({ version: 2 })
     expect(theirs.ledger.attempts('e0f1', 3)).toMatchObject([{ outcome: 'committed', version: 1 }])
     expect(await pets()).toEqual(['1 Ann', '2 Bob', '3 Cid'])
+    await expectSoundPets(3)
   })
 })
 
@@ -253,6 +261,7 @@ describe('a drop', () => {
         expect(victim.list('tables').filter((name) => !name.startsWith('_') && name !== '.uncommitted')).toEqual([])
         expect(await add(after, 9, 'Zoe')).toMatchObject({ version: 0 })
       })
+      await expectSoundPets(1, victim)
     }
     // Rename and removal, each with three points; then the one that is never reached.
     expect(points).toBe(7)

@@ -15,6 +15,8 @@ import { rowsOf } from '../../src/store/values.js'
 import { Store } from '../../src/store/store.js'
 import { openEmbeddedProducer } from '../../src/topic/embedded-producer.js'
 import { openEmbeddedTopic } from '../../src/topic/embedded-topic.js'
+import { expectSound } from '../nine-events.js'
+import { type Deed, type FurtherPromises, promisesOf } from './promises.js'
 
 export interface RunChoices {
   readonly idempotent?: boolean
@@ -26,6 +28,8 @@ export interface RunChoices {
 
 export interface Story {
   readonly folder: string
+  /** What was done here, in order. */
+  readonly deeds: readonly Deed[]
   path(...parts: string[]): string
   /** Sends parts of the nine events. */
   produce(...parts: number[]): Promise<void>
@@ -39,6 +43,8 @@ export interface Story {
   list(...parts: string[]): string[]
   /** Every file below a folder of the workspace with its content, by its path from there. */
   files(...parts: string[]): Record<string, string>
+  /** Runs the checker, which must find nothing. Every test that kills ends with it. */
+  expectSound(further?: FurtherPromises): Promise<void>
   remove(): void
 }
 
@@ -61,12 +67,17 @@ export function newStory(from?: Story): Story {
   if (from) cpSync(from.folder, folder, { recursive: true })
   const fx = realEffects
   const runner = inlineRunner(openEmbeddedTopic, fx)
+  const deeds: Deed[] = [...(from?.deeds ?? [])]
   const story: Story = {
     folder,
+    deeds,
     path: (...parts) => join(folder, ...parts),
     async produce(...parts) {
       const producer = openEmbeddedProducer(folder, 'orders', {}, fx)
-      for (const part of parts) await producer.send(partRecords(part))
+      for (const part of parts) {
+        await producer.send(partRecords(part))
+        deeds.push({ kind: 'sent', part })
+      }
       await producer.close()
     },
     async run(definition, choices = {}) {
@@ -83,6 +94,7 @@ export function newStory(from?: Story): Story {
         listen: (event) => events.push(event),
       })
       const ending = await running.ending
+      deeds.push({ kind: 'ran', definition, isIdempotent: choices.idempotent ?? definition.idempotent, ending: ending.kind })
       if (ending.kind === 'failed') throw ending.error
       return { ending, events }
     },
@@ -93,6 +105,7 @@ export function newStory(from?: Story): Story {
       }),
     async store(use) {
       const store = Store.open(folder, fx)
+      deeds.push({ kind: 'opened' })
       try {
         return await use(store)
       } finally {
@@ -106,6 +119,7 @@ export function newStory(from?: Story): Story {
       const paths = entries.map((entry) => join(entry.parentPath, entry.name)).sort()
       return Object.fromEntries(paths.map((path) => [path.slice(root.length + 1), readFileSync(path, 'latin1')]))
     },
+    expectSound: (further) => expectSound(story, promisesOf(deeds, further)),
     remove: () => rmSync(folder, { recursive: true, force: true }),
   }
   return story
