@@ -1,5 +1,6 @@
 /** The status object as text for 80 columns: queries, topics, tables, and below them what happened and why. */
 import type { QueryStatus, Status, TableStatus, TopicStatus } from '../observe/status.js'
+import { rejectedText } from '../observe/rejected.js'
 import { safeText } from '../safe-text.js'
 import { textTable, wrapped } from './text-table.js'
 
@@ -89,7 +90,9 @@ function notesOf(query: QueryStatus, sentenceOf: (query: QueryStatus) => string 
   const told = sentence === null ? [] : [sentence.startsWith(query.name) ? sentence : `${query.name}: ${sentence}`]
   if (query.lastError !== null && !sentence?.includes(query.lastError.message)) told.push(`${query.name}: ${query.lastError.message}`)
   const verdict = query.verdict === 'missing' || query.verdict === 'duplicated' || query.verdict === null
-  if (verdict) told.push(...query.reasons.map((reason) => `${query.name}: ${reason}`))
+  const rejected = rejectedText(query.rejected ?? null, query.source?.name ?? null, query.rejectedTable ?? null)
+  const reasons = verdict ? query.reasons : rejected === null ? [] : [rejected]
+  told.push(...reasons.filter((reason) => !sentence?.includes(reason)).map((reason) => `${query.name}: ${reason}`))
   return told
 }
 

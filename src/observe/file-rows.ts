@@ -13,6 +13,11 @@ import type { KeyedRows } from './newest-by-key.js'
 import { readFileRows } from './read-file-rows.js'
 import type { TableView } from './table-view.js'
 
+/** Thrown when a look has no time left: what is not counted yet is for the next one. */
+export class StillCounting extends Error {
+  override readonly name = 'StillCounting'
+}
+
 /** What was made of a file that had to be read. */
 interface ReadFile {
   readonly hashes: Uint32Array
@@ -26,20 +31,37 @@ export class FileRows {
   readonly #read = new Map<string, ReadFile>()
   readonly #keyed = new Map<string, KeyedRows | null>()
   #readBytes = 0
+  #untilMs = Number.POSITIVE_INFINITY
+  #hasReadOne = false
+  #ranOut = false
 
   constructor(tablesFolder: string, fx: Effects) {
     this.#tablesFolder = tablesFolder
     this.#fx = fx
   }
 
+  /** From now on files are read for so long; one at least, so that every look comes further. */
+  limitTo(patienceMs: number): void {
+    this.#untilMs = this.#fx.monotonicMs() + patienceMs
+    this.#hasReadOne = false
+    this.#ranOut = false
+  }
+
+  /** Whether the time was not enough. */
+  get ranOut(): boolean {
+    return this.#ranOut
+  }
+
   /** The hashes of a file's rows (`hashRows`), all columns of the view. */
   async hashesOf(view: TableView, file: AddFile): Promise<Uint32Array> {
+    this.#checkTime()
     const kept = isKept(view, file) ? this.#kept()?.find(view.snapshot.table, file.path) : null
     return kept ?? (await this.#readFile(view, file)).hashes
   }
 
   /** Which records of a topic a file's rows are; null for a table without such columns. */
   async recordsOf(view: TableView, file: AddFile): Promise<OffsetRanges | null> {
+    this.#checkTime()
     const kept = isKept(view, file) ? this.#kept()?.findOffsets(view.snapshot.table, file.path) : null
     return kept ?? (await this.#readFile(view, file)).records
   }
@@ -49,6 +71,7 @@ export class FileRows {
     const name = `${key}\n${moment}\n${view.snapshot.table}/${fileKey(file)}`
     let keyed = this.#keyed.get(name)
     if (keyed === undefined) {
+      this.#checkTime()
       keyed = keyedRowsOf(await readFileRows(view, file, this.#fx, [key, moment]), key, moment)
       this.#keyed.set(name, keyed)
       this.#readBytes += keyed === null ? 0 : keyed.keys.byteLength + keyed.moments.byteLength
@@ -64,6 +87,14 @@ export class FileRows {
     this.#read.clear()
     this.#keyed.clear()
     this.#readBytes = 0
+  }
+
+  #checkTime(): void {
+    if (this.#hasReadOne && this.#fx.monotonicMs() > this.#untilMs) {
+      this.#ranOut = true
+      throw new StillCounting()
+    }
+    this.#hasReadOne = true
   }
 
   #kept(): RowCounts | null {
@@ -88,5 +119,5 @@ function isKept(view: TableView, file: AddFile): boolean {
   return view.hasOneSchema && file.deletionVector === null
 }
 
-/** What a file that is not in `_counts.db` came to is kept between looks up to this much: at most 4 million rows. */
-const READ_BYTES_MAX = 64 * 1024 * 1024
+/** What a file that is not in `_counts.db` came to is kept between looks up to this much: at most a million rows. */
+const READ_BYTES_MAX = 16 * 1024 * 1024

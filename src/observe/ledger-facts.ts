@@ -5,8 +5,11 @@
 import { attemptOf } from '../store/adopt.js'
 import type { LedgerRow } from '../store/ledger.js'
 import type { LossySkip, RepeatedWrite, TableWriter } from '../store/ledger-evidence.js'
+import { attemptsOf, harmOf, type SinkTable } from './batch-attempts.js'
+import { LedgerMemory } from './ledger-memory.js'
+import { allSums, writeOf } from './ledger-sums.js'
 import type { OverlaidLog, OverlaidVersion } from './overlaid-log.js'
-import type { BatchAttempt } from './status.js'
+import type { BatchAttempt, Stumble } from './status.js'
 
 export interface LedgerFacts {
   /** Whether every attempt of this query id is known. */
@@ -18,6 +21,8 @@ export interface LedgerFacts {
   readonly batchAttempts: readonly BatchAttempt[]
   /** Of its newest attempt: whether its write is on disk and not in the SQLite log. */
   readonly isLinkedOnly: boolean
+  /** The newest batch before that one with something to tell; harmless ones are told for a few batches only. */
+  readonly lastStumble: Stumble | null
   /** Writes that a range had more often than once, by write: each list in the order of the versions. */
   readonly repeated: ReadonlyArray<readonly RepeatedWrite[]>
   /** Lives of the query that wrote to the table, in the order of their first versions. */
@@ -29,64 +34,82 @@ export interface LedgerFacts {
   readonly rowsInDroppedTables: number
 }
 
-/**
- * The facts of a query by name.
- * @param queryId of its checkpoint, null for none
- * @param batchId its newest batch
- * @param sink the table it writes, null when it cannot be read or is not there
- */
-export function ledgerFacts(
-  log: OverlaidLog,
-  query: string,
-  {
-    queryId,
-    batchId,
-    sink,
-  }: { readonly queryId: string | null; readonly batchId: number | null; readonly sink: { readonly name: string; readonly tableId: string | null } | null },
-): LedgerFacts {
+export interface LedgerQuestion {
+  /** Of the checkpoint, null for none. */
+  readonly queryId: string | null
+  /** Its newest batch. */
+  readonly batchId: number | null
+  /** Null when it is not known which table it writes. */
+  readonly sink: SinkTable | null
+}
+
+/** The facts of a query by name; `memory` is of earlier looks at the same query. */
+export function ledgerFacts(log: OverlaidLog, query: string, { queryId, batchId, sink }: LedgerQuestion, memory = new LedgerMemory()): LedgerFacts {
   const { sqlite } = log
-  const counts = sqlite !== null && queryId !== null ? sqlite.evidence.attemptCounts(queryId) : null
-  const isWhole = counts !== null && counts.adoptedAttempts === 0 && (counts.oldestBatchId === 0 || (counts.attempts === 0 && batchId === null))
   const tableId = sink?.tableId ?? null
+  const operation = (row: LedgerRow) => operationOf(log, row)
+  const scope = { query, sink: sink && { name: sink.name, tableId } }
+  const sums =
+    queryId !== null && batchId !== null && sqlite !== null ? memory.sums(log, { ...scope, queryId }, batchId, operation) : allSums(log, { ...scope, queryId })
+  const { counts } = sums
+  const isWhole =
+    sqlite !== null && queryId !== null && counts.adoptedAttempts === 0 && (counts.oldestBatchId === 0 || (counts.attempts === 0 && batchId === null))
   const overlaid = sink === null || tableId === null ? [] : overlaidWrites(log, sink.name)
   const ofQuery = overlaid.filter((write) => write.query === query)
   const ofBatch = queryId === null || batchId === null ? [] : (sqlite?.ledger.attempts(queryId, batchId) ?? [])
-  const batchAttempts = attemptsOf(
-    log,
-    ofBatch,
-    ofQuery.filter((write) => write.queryId === queryId && write.batchId === batchId),
-    sink?.name ?? null,
-  )
+  const overlaidHere = ofQuery.filter((write) => write.queryId === queryId && write.batchId === batchId)
+  const batchAttempts = attemptsOf(ofBatch, overlaidHere, sink, operation)
   const newest = batchAttempts.at(-1)
+  const writers = tableId === null || sink === null ? [] : memory.writersOf(log, sink.name, tableId)
   return {
     isWhole,
-    attempts: counts?.attempts ?? 0,
-    replays: counts ? counts.attempts - counts.batches : 0,
-    skips: counts?.skips ?? 0,
+    attempts: counts.attempts,
+    replays: counts.attempts - counts.batches,
+    skips: counts.skips,
     batchAttempts,
     isLinkedOnly:
       sqlite !== null &&
       newest !== undefined &&
-      ofQuery.some((write) => write.queryId === queryId && write.batchId === batchId && write.attempt === newest.attempt) &&
+      overlaidHere.some((write) => write.attempt === newest.attempt) &&
       !ofBatch.some((row) => row.attempt === newest.attempt && row.outcome !== 'started'),
-    repeated: tableId === null ? [] : repeatedWrites(log, query, tableId, ofQuery),
-    writers: tableId === null ? [] : writersOf(log, query, tableId, ofQuery),
-    otherQueries:
-      tableId === null
-        ? []
-        : [...new Set([...(sqlite?.evidence.queriesOf(tableId) ?? []), ...overlaid.map((write) => write.query)])].filter((name) => name !== query),
-    lossySkips: sqlite !== null && queryId !== null && tableId !== null ? sqlite.evidence.lossySkips(queryId, tableId) : [],
-    rowsInDroppedTables: sqlite !== null && queryId !== null && sink !== null ? sqlite.evidence.rowsInDroppedTables(queryId, sink.name, tableId) : 0,
+    lastStumble: queryId === null || batchId === null ? null : lastStumble(log, queryId, batchId, sink, sums.repeated, operation),
+    repeated: tableId === null ? [] : withOverlaid(log, sums.repeated, tableId, ofQuery),
+    writers: tableId === null ? [] : writersWith(sums.writers, ofQuery),
+    otherQueries: [...new Set([...writers, ...overlaid.map((write) => write.query)])].filter((name) => name !== query),
+    lossySkips: sums.lossySkips,
+    rowsInDroppedTables: sums.rowsInDroppedTables,
   }
 }
 
-interface OverlaidWrite extends RepeatedWrite {
+/** A batch that did no harm is told of as long as it is one of the newest. */
+const NEWS_BATCHES = 5
+
+function lastStumble(
+  log: OverlaidLog,
+  queryId: string,
+  batchId: number,
+  sink: SinkTable | null,
+  repeated: readonly RepeatedWrite[],
+  operation: (row: LedgerRow) => string | null,
+): Stumble | null {
+  const attemptsAt = (at: number) => attemptsOf(log.sqlite?.ledger.attempts(queryId, at) ?? [], [], sink, operation)
+  for (let at = batchId - 1; at >= Math.max(0, batchId - NEWS_BATCHES); at--) {
+    const attempts = attemptsAt(at)
+    if (attempts.length > 1 || attempts.some(({ outcome }) => outcome === 'already-committed')) return { batchId: at, attempts }
+  }
+  const harmed = repeated.findLast((write) => write.queryId === queryId && write.batchId < batchId)
+  const attempts = harmed ? attemptsAt(harmed.batchId) : []
+  return harmed && harmOf(attempts) ? { batchId: harmed.batchId, attempts } : null
+}
+
+export interface OverlaidWrite extends RepeatedWrite {
   readonly query: string
   readonly rangeEnd: string
   readonly idempotent: boolean
 }
 
-function overlaidWrites(log: OverlaidLog, table: string): OverlaidWrite[] {
+/** Writes of streamtop's in versions that the SQLite log does not have. */
+export function overlaidWrites(log: OverlaidLog, table: string): OverlaidWrite[] {
   return log.overlaid(table).flatMap(({ version, actions }: OverlaidVersion): OverlaidWrite[] => {
     const by = attemptOf(actions)
     if (by === null) return []
@@ -105,7 +128,8 @@ function overlaidWrites(log: OverlaidLog, table: string): OverlaidWrite[] {
   })
 }
 
-function repeatedWrites(log: OverlaidLog, query: string, tableId: string, overlaid: readonly OverlaidWrite[]): (readonly RepeatedWrite[])[] {
+/** The repeated writes with those of versions that the log lacks, by write. */
+function withOverlaid(log: OverlaidLog, repeated: readonly RepeatedWrite[], tableId: string, overlaid: readonly OverlaidWrite[]): (readonly RepeatedWrite[])[] {
   const byWrite = new Map<string, RepeatedWrite[]>()
   const keyOf = (write: RepeatedWrite) => `${write.queryId} ${write.batchId} ${write.writeNumber}`
   const put = (write: RepeatedWrite) => {
@@ -113,12 +137,12 @@ function repeatedWrites(log: OverlaidLog, query: string, tableId: string, overla
     if (list) list.push(write)
     else byWrite.set(keyOf(write), [write])
   }
-  for (const write of log.sqlite?.evidence.repeatedWrites(query, tableId) ?? []) put(write)
+  for (const write of repeated) put(write)
   for (const write of overlaid) {
     // A write that the ledger knows once is repeated by one that it does not know yet.
     if (!byWrite.has(keyOf(write))) {
       for (const row of log.sqlite?.ledger.attempts(write.queryId, write.batchId) ?? []) {
-        if (row.outcome === 'committed' && row.writeNumber === write.writeNumber && row.tableId === tableId) put(fromLedger(log, row))
+        if (row.outcome === 'committed' && row.writeNumber === write.writeNumber && row.tableId === tableId) put(writeOf(row, (one) => operationOf(log, one)))
       }
     }
     put(write)
@@ -126,8 +150,8 @@ function repeatedWrites(log: OverlaidLog, query: string, tableId: string, overla
   return [...byWrite.values()].filter((writes) => writes.length > 1)
 }
 
-function writersOf(log: OverlaidLog, query: string, tableId: string, overlaid: readonly OverlaidWrite[]): TableWriter[] {
-  const writers = new Map((log.sqlite?.evidence.writersOf(query, tableId) ?? []).map((writer) => [writer.queryId, writer]))
+function writersWith(known: readonly TableWriter[], overlaid: readonly OverlaidWrite[]): TableWriter[] {
+  const writers = new Map(known.map((writer) => [writer.queryId, writer]))
   for (const write of overlaid) {
     const before = writers.get(write.queryId)
     const isNewest = before === undefined || write.batchId >= before.newestBatchId
@@ -142,37 +166,6 @@ function writersOf(log: OverlaidLog, query: string, tableId: string, overlaid: r
     })
   }
   return [...writers.values()]
-}
-
-/** One entry an attempt: of several writes the one to the query's own table, else the last. */
-function attemptsOf(log: OverlaidLog, rows: readonly LedgerRow[], overlaid: readonly OverlaidWrite[], sink: string | null): BatchAttempt[] {
-  const byAttempt = new Map<number, BatchAttempt & { readonly isOfSink: boolean }>()
-  for (const row of rows) {
-    const before = byAttempt.get(row.attempt)
-    if (before?.isOfSink && row.tableName !== sink) continue
-    byAttempt.set(row.attempt, {
-      attempt: row.attempt,
-      idempotent: row.idempotent === 1,
-      outcome: row.outcome,
-      operation: operationOf(log, row),
-      rows: row.rows,
-      leftOutRows: row.leftOutRows,
-      appId: row.appId,
-      txnVersion: row.txnVersion,
-      isOfSink: row.tableName === sink,
-    })
-  }
-  for (const write of overlaid) {
-    const { attempt, idempotent, operation, appId } = write
-    const txnVersion = appId === null ? null : write.batchId
-    byAttempt.set(attempt, { attempt, idempotent, outcome: 'committed', operation, rows: write.rows, leftOutRows: null, appId, txnVersion, isOfSink: true })
-  }
-  return [...byAttempt.values()].sort((a, b) => a.attempt - b.attempt).map(({ isOfSink: _, ...attempt }) => attempt)
-}
-
-function fromLedger(log: OverlaidLog, row: LedgerRow): RepeatedWrite {
-  const { queryId, batchId, attempt, writeNumber, appId, version } = row
-  return { queryId, batchId, attempt, writeNumber, rows: row.rows ?? 0, appId, version, operation: operationOf(log, row) }
 }
 
 /** What a version calls itself; null for a write that left none, or whose table is gone. */

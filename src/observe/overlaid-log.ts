@@ -10,6 +10,7 @@ import { StreamtopError } from '../errors.js'
 import type { AddFile, VersionActions } from '../store/actions.js'
 import { checkSameTable } from '../store/adopt.js'
 import { isTableFolder, readVersionText, versionPath } from '../store/delta-log.js'
+import { JointView } from '../store/joint-view.js'
 import { changesShape, fileKey, firstVersionIsIncomplete } from '../store/replay.js'
 import { type LoggedTable, type LoggedVersion, SqliteLog } from '../store/sqlite-log.js'
 import { findLogStart, snapshotOfBase, type TableBase } from '../store/table-checkpoint.js'
@@ -17,12 +18,9 @@ import type { Snapshot, TableLog } from '../store/table-log.js'
 import { tableSchema } from '../store/table-schema.js'
 import { parseVersion } from '../store/version-text.js'
 import { logPathOf, tablesFolderOf } from '../store/workspace-paths.js'
+import { LogMemory, type OverlaidVersion, type TableMemory, type TableReader } from './table-memory.js'
 
-export interface OverlaidVersion {
-  readonly version: number
-  readonly text: string
-  readonly actions: VersionActions
-}
+export type { OverlaidVersion } from './table-memory.js'
 
 interface OverlaidTable {
   readonly name: string
@@ -36,7 +34,8 @@ interface OverlaidTable {
   readonly base: TableBase | null
   /** Versions behind that one, ascending, without a gap. */
   readonly overlay: readonly OverlaidVersion[]
-  readonly snapshots: Map<number, Snapshot>
+  readonly memory: TableMemory
+  readonly reader: TableReader
 }
 
 export class OverlaidLog implements TableLog {
@@ -45,11 +44,14 @@ export class OverlaidLog implements TableLog {
   readonly sqlite: SqliteLog | null
   readonly damage: StreamtopError | null
   readonly #fx: Effects
+  readonly #memory: LogMemory
+  readonly #joint: JointView
   readonly #tables = new Map<string, OverlaidTable | StreamtopError | null>()
 
-  private constructor(workspace: string, fx: Effects) {
+  private constructor(workspace: string, memory: LogMemory, fx: Effects) {
     this.tablesFolder = tablesFolderOf(workspace)
     this.#fx = fx
+    this.#memory = memory
     let sqlite: SqliteLog | null = null
     let damage: StreamtopError | null = null
     try {
@@ -59,10 +61,12 @@ export class OverlaidLog implements TableLog {
     }
     this.sqlite = sqlite
     this.damage = damage
+    this.#joint = new JointView(sqlite, this.tablesFolder, () => SqliteLog.openToRead(logPathOf(workspace), fx), fx)
   }
 
-  static open(workspace: string, fx: Effects): OverlaidLog {
-    return new OverlaidLog(workspace, fx)
+  /** @param memory of earlier looks at the same workspace, kept up by this one */
+  static open(workspace: string, fx: Effects, memory = new LogMemory()): OverlaidLog {
+    return new OverlaidLog(workspace, memory, fx)
   }
 
   close(): void {
@@ -106,27 +110,19 @@ export class OverlaidLog implements TableLog {
     const table = this.#table(name)
     if (table === null) return null
     const at = version ?? newestOf(table)
-    const known = table.snapshots.get(at)
-    if (known) return known
     if (at < table.oldestSnapshot || at > newestOf(table)) {
       throw new StreamtopError('unknown-table', `table ${name} has no version ${at}; it has ${table.oldestSnapshot} to ${newestOf(table)}`, {
         hint: `run "streamtop history ${name}" to see them`,
         condition: 'DELTA_VERSION_NOT_FOUND',
       })
     }
-    const checkpointed = table.base && snapshotOfBase(name, table.base)
-    const base = table.logged && table.loggedVersion >= 0 && this.sqlite ? this.sqlite.snapshot(table.logged, Math.min(at, table.loggedVersion)) : checkpointed
-    const snapshot = replay(base, table, at)
-    table.snapshots.set(at, snapshot)
-    return snapshot
+    return table.memory.snapshot(at, table.reader)
   }
 
   changes(name: string, version: number): VersionActions {
     const table = this.#table(name)
-    const overlaid = table?.overlay.find((one) => one.version === version)
-    if (overlaid) return overlaid.actions
-    if (table?.logged && this.sqlite) return this.sqlite.changes(table.logged, version)
-    throw new StreamtopError('table-damaged', `table ${name} has no version ${version}`)
+    if (table === null) throw new StreamtopError('table-damaged', `table ${name} has no version ${version}`)
+    return table.memory.changes(version, table.reader)
   }
 
   /** Versions with their texts, newest first. */
@@ -138,6 +134,15 @@ export class OverlaidLog implements TableLog {
     return rest > 0 && table.logged && this.sqlite ? [...overlaid, ...this.sqlite.versions(table.logged.tableKey, rest)] : overlaid
   }
 
+  /** The version that set the newest txn of an app id; null when there is none, or its text is not there any more. */
+  versionOfNewestTxn(name: string, appId: string): number | null {
+    const table = this.#table(name)
+    const overlaid = table?.overlay.findLast(({ actions }) => actions.txns.some((txn) => txn.appId === appId))
+    if (overlaid) return overlaid.version
+    const logged = table?.logged && this.sqlite ? this.sqlite.newestTxn(table.logged.tableKey, appId) : null
+    return logged && table && logged.atVersion >= table.oldest ? logged.atVersion : null
+  }
+
   /** Versions whose files are there and that the SQLite log lacks, ascending. */
   overlaid(name: string): readonly OverlaidVersion[] {
     return this.#table(name)?.overlay ?? []
@@ -146,40 +151,20 @@ export class OverlaidLog implements TableLog {
   /** Every path that a version has named. */
   everyPath(name: string): ReadonlySet<string> {
     const table = this.#table(name)
-    const paths = new Set(table?.logged && this.sqlite ? this.sqlite.everyPath(table.logged.tableKey) : [])
-    for (const { path } of [...(table?.base?.state.adds ?? []), ...(table?.base?.state.removes ?? [])]) paths.add(path)
-    for (const { actions } of table?.overlay ?? []) for (const { path } of [...actions.adds, ...actions.removes]) paths.add(path)
-    return paths
+    return table ? table.memory.paths(table.reader) : new Set()
   }
 
   /** Whether all versions have the same columns. */
   hasOneSchema(name: string): boolean {
     const table = this.#table(name)
-    if (table === null) return true
-    if (table.logged && this.sqlite && !this.sqlite.hasOneSchema(table.logged.tableKey)) return false
-    if (!table.overlay.some(({ actions }) => actions.metadata)) return true
-    const newest = this.snapshot(name)?.metadata.schemaString
-    const first = this.snapshot(name, table.oldestSnapshot)?.metadata.schemaString
-    return first === newest && table.overlay.every(({ actions }) => !actions.metadata || actions.metadata.schemaString === newest)
+    return table ? table.memory.hasOneSchema(table.reader) : true
   }
 
   /** Files whose rows a version up to this one took out, or wrote again in other files. */
-  removedFiles(name: string, version: number): AddFile[] {
+  removedFiles(name: string, version: number): readonly AddFile[] {
     const table = this.#table(name)
     if (table === null) return []
-    const removed: AddFile[] = []
-    if (table.logged && this.sqlite) {
-      for (const { file, removedVersion } of this.sqlite.removedFiles(table.logged.tableKey, Math.min(version, table.loggedVersion))) {
-        const remove = this.changes(name, removedVersion).removes.find((one) => fileKey(one) === fileKey(file))
-        if (remove?.dataChange !== false) removed.push(file)
-      }
-    }
-    for (const { version: at, actions } of table.overlay) {
-      if (at > version || at === 0) continue
-      const gone = new Set(actions.removes.filter((remove) => remove.dataChange).map(fileKey))
-      if (gone.size > 0 && at > table.oldestSnapshot) removed.push(...(this.snapshot(name, at - 1)?.files.filter((file) => gone.has(fileKey(file))) ?? []))
-    }
-    return removed
+    return version === newestOf(table) ? table.memory.removedFiles(table.reader) : table.reader.removedFiles(version)
   }
 
   #table(name: string): OverlaidTable | null {
@@ -217,31 +202,88 @@ export class OverlaidLog implements TableLog {
       if (!isTableFolder(folder, this.#fx)) return null
       const start = findLogStart(folder, this.#fx)
       base = start?.base ?? null
-      oldest = start?.versions[0]
+      oldest = start?.versions[0] ?? (this.#joint.makes(name) ? 0 : undefined)
     }
     if (oldest === undefined) return null
     if (base && this.sqlite?.isDroppedId(base.state.metadata.id)) return null
-    const overlay: OverlaidVersion[] = []
-    for (let version = logged ? loggedVersion + 1 : oldest; ; version++) {
+    const first = logged ? loggedVersion + 1 : oldest
+    const onDisk: OverlaidVersion[] = [...this.#memory.overlay(name, first, (version) => readVersionText(folder, version, this.#fx))]
+    for (let version = first + onDisk.length; ; version++) {
       const text = readVersionText(folder, version, this.#fx)
       if (text === null) break
-      const actions = parseVersion(text, versionPath(folder, version))
-      if (!logged && !base && version === oldest) {
-        if (!actions.metadata || !actions.protocol) throw firstVersionIsIncomplete(name, version)
-        if (this.sqlite?.isDroppedId(actions.metadata.id)) return null
-      }
-      overlay.push({ version, text, actions })
+      onDisk.push({ version, text, actions: parseVersion(text, versionPath(folder, version)) })
     }
-    return { name, logged, loggedVersion, oldest, oldestSnapshot: oldestSnapshot ?? base?.version ?? oldest, base, overlay, snapshots: new Map() }
+    this.#memory.keepOverlay(name, onDisk)
+    // A commit over several tables is there with all of them or not at all.
+    const overlay = this.#joint.overlay({ name, tableKey: logged?.tableKey ?? null }, first - 1, onDisk)
+    if (!logged && !base && overlay.length === 0) return null
+    const [start] = overlay
+    if (!logged && !base && start?.version === oldest) {
+      if (!start.actions.metadata || !start.actions.protocol) throw firstVersionIsIncomplete(name, oldest)
+      if (this.sqlite?.isDroppedId(start.actions.metadata.id)) return null
+    }
+    const table = { name, logged, loggedVersion, oldest, oldestSnapshot: oldestSnapshot ?? base?.version ?? oldest, base, overlay }
+    const textOf = (version: number) =>
+      overlay.find((one) => one.version === version)?.text ?? (logged && this.sqlite ? this.sqlite.versionText(logged.tableKey, version) : null)
+    const identity = JSON.stringify([logged, oldest, table.oldestSnapshot, overlay[0]?.version === oldest ? overlay[0].text : null])
+    return { ...table, memory: this.#memory.table(name, identity, newestOf(table), textOf), reader: readerOf(table, this.sqlite) }
   }
 }
 
-function newestOf(table: OverlaidTable): number {
+type LoadedTable = Omit<OverlaidTable, 'memory' | 'reader'>
+
+/** A table as the log and the versions laid over it have it. */
+function readerOf(table: LoadedTable, sqlite: SqliteLog | null): TableReader {
+  const { name, logged, overlay, base } = table
+  const reader: TableReader = {
+    changes(version) {
+      const overlaid = overlay.find((one) => one.version === version)
+      if (overlaid) return overlaid.actions
+      if (logged && sqlite) return sqlite.changes(logged, version)
+      throw new StreamtopError('table-damaged', `table ${name} has no version ${version}`)
+    },
+    snapshot(version) {
+      const checkpointed = base && snapshotOfBase(name, base)
+      const logBase = logged && table.loggedVersion >= 0 && sqlite ? sqlite.snapshot(logged, Math.min(version, table.loggedVersion)) : checkpointed
+      return replay(logBase, table, version)
+    },
+    *paths() {
+      if (logged && sqlite) yield* sqlite.everyPath(logged.tableKey)
+      for (const { path } of [...(base?.state.adds ?? []), ...(base?.state.removes ?? [])]) yield path
+      for (const { actions } of overlay) for (const { path } of [...actions.adds, ...actions.removes]) yield path
+    },
+    hasOneSchema() {
+      if (logged && sqlite && !sqlite.hasOneSchema(logged.tableKey)) return false
+      if (!overlay.some(({ actions }) => actions.metadata)) return true
+      const newest = reader.snapshot(newestOf(table)).metadata.schemaString
+      const first = reader.snapshot(table.oldestSnapshot).metadata.schemaString
+      return first === newest && overlay.every(({ actions }) => !actions.metadata || actions.metadata.schemaString === newest)
+    },
+    removedFiles(version) {
+      const removed: AddFile[] = []
+      if (logged && sqlite) {
+        for (const { file, removedVersion } of sqlite.removedFiles(logged.tableKey, Math.min(version, table.loggedVersion))) {
+          const remove = reader.changes(removedVersion).removes.find((one) => fileKey(one) === fileKey(file))
+          if (remove?.dataChange !== false) removed.push(file)
+        }
+      }
+      for (const { version: at, actions } of overlay) {
+        if (at > version || at <= table.oldestSnapshot) continue
+        const gone = new Set(actions.removes.filter((remove) => remove.dataChange).map(fileKey))
+        if (gone.size > 0) removed.push(...reader.snapshot(at - 1).files.filter((file) => gone.has(fileKey(file))))
+      }
+      return removed
+    },
+  }
+  return reader
+}
+
+function newestOf(table: LoadedTable): number {
   return table.overlay.at(-1)?.version ?? table.loggedVersion
 }
 
 /** As `applyVersion` for each version after the base, in one pass: what a table without a SQLite log needs. */
-function replay(base: Snapshot | null, table: OverlaidTable, to: number): Snapshot {
+function replay(base: Snapshot | null, table: LoadedTable, to: number): Snapshot {
   const versions = table.overlay.filter(({ version }) => version <= to && version > (base?.version ?? -1))
   if (versions.length === 0 && base) return base
   const files = new Map((base?.files ?? []).map((file) => [fileKey(file), file]))

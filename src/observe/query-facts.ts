@@ -4,14 +4,16 @@ import type { LockHolder } from '../engine/lock.js'
 import { parseTopicOffsets, readTopics } from '../engine/topic-offset.js'
 import { StreamtopError } from '../errors.js'
 import type { Txn } from '../store/actions.js'
+import { attemptOf } from '../store/adopt.js'
 import type { OffsetRange } from '../store/offset-ranges.js'
 import type { Run } from '../store/runs.js'
 import type { PartitionOffsets } from '../topic/topic.js'
 import type { CheckpointFacts } from './checkpoint-facts.js'
 import { type LedgerFacts, ledgerFacts } from './ledger-facts.js'
+import { LedgerMemory } from './ledger-memory.js'
 import type { OverlaidLog } from './overlaid-log.js'
 import type { TopicSourceFacts } from './sink-comparison.js'
-import { type TableSourceFacts, tableSourceFacts } from './source-facts.js'
+import { type TableSourceFacts, TableSourceMemory } from './source-facts.js'
 import type { TopicStatus } from './status.js'
 import type { TableFacts } from './table-status.js'
 import type { TableView } from './table-view.js'
@@ -32,10 +34,14 @@ export interface QueryFacts {
   readonly sinkName: string | null
   /** Null when the table is not there, or is not known. */
   readonly sink: TableView | StreamtopError | null
-  /** The table's newest txn of this query. */
-  readonly newestTxn: Txn | null
+  /** The table of the records that it rejects; null when it is not there. */
+  readonly rejected: TableView | StreamtopError | null
+  /** The table's newest txn of this query's app id, and the query id that wrote it where its version says so. */
+  readonly newestTxn: (Txn & { readonly queryId: string | null }) | null
   /** What the table's newest version calls itself. */
   readonly newestOperation: string | null
+  /** Of the sink's table. */
+  readonly orphans: number | null
   readonly lag: number | null
 }
 
@@ -49,27 +55,36 @@ export interface FoundQuery {
   readonly topics: readonly TopicStatus[]
 }
 
+/** What is remembered of a query from look to look. */
+export class QueryMemory {
+  readonly ledger = new LedgerMemory()
+  readonly source = new TableSourceMemory()
+}
+
 /** Never throws: what cannot be read is null or an error. */
-export function queryFacts(log: OverlaidLog, found: FoundQuery): QueryFacts {
+export function queryFacts(log: OverlaidLog, found: FoundQuery, memory = new QueryMemory()): QueryFacts {
   const { name, definition, checkpoint, holder, tables, topics } = found
   const { batchId } = checkpoint
   const queryId = checkpoint.summary.id
   const run = found.run !== null && (found.run.queryId === null || found.run.queryId === queryId) ? found.run : null
   const sinkName = definition?.table ?? guessSink(queryId, tables)
-  const sink = tables.find((table) => table.name === sinkName)?.view ?? null
+  const viewOf = (table: string | null) => tables.find(({ name: other }) => other === table)?.view ?? null
+  const sink = viewOf(sinkName)
   const snapshot = sink === null || sink instanceof StreamtopError ? null : sink.snapshot
-  const ledger = ledgerFacts(log, name, { queryId, batchId, sink: sinkName === null ? null : { name: sinkName, tableId: snapshot?.tableId ?? null } })
+  const sinkTable = sinkName === null ? null : { name: sinkName, tableId: snapshot?.tableId ?? null, isAbsent: sink === null }
+  const ledger = ledgerFacts(log, name, { queryId, batchId, sink: sinkTable }, memory.ledger)
   const written = ledger.writers.map((writer) => writer.rangeEnd)
   let source: QueryFacts['source'] = null
   let lag: number | null = null
   if (definition?.source.kind === 'table') {
-    source = tableSourceFacts(log, definition.source.name, checkpoint, written)
+    source = memory.source.facts(log, definition.source.name, checkpoint, written)
     lag = source.lagRows
   } else if (definition) {
     source = { kind: 'topic', name: definition.source.name, committed: committedRecords(definition.source.name, checkpoint) }
     lag = topicLag(definition.source.name, checkpoint, topics)
   }
   const appIds = definition?.sink.kind === 'foreach-batch' ? [run?.appId, definition.appId] : [queryId]
+  const txn = appIds.map((appId) => snapshot?.txns.get(appId ?? '')).find((one) => one !== undefined) ?? null
   return {
     name,
     definition,
@@ -81,7 +96,9 @@ export function queryFacts(log: OverlaidLog, found: FoundQuery): QueryFacts {
     sourceName: definition ? { kind: definition.source.kind, name: definition.source.name } : guessSource(checkpoint, tables),
     sinkName,
     sink,
-    newestTxn: appIds.map((appId) => snapshot?.txns.get(appId ?? '')).find((txn) => txn !== undefined) ?? null,
+    rejected: viewOf(definition?.rejectedTable ?? null),
+    newestTxn: txn && { ...txn, queryId: sinkName === null ? null : writerOfTxn(log, sinkName, txn.appId) },
+    orphans: tables.find((table) => table.name === sinkName)?.orphans ?? null,
     newestOperation: snapshot === null || sinkName === null ? null : (log.history(sinkName, 1)[0]?.operation ?? null),
     lag,
   }
@@ -119,6 +136,11 @@ function offsetsOf(line: string, topic: string, path: string): PartitionOffsets 
   } catch {
     return null
   }
+}
+
+function writerOfTxn(log: OverlaidLog, table: string, appId: string): string | null {
+  const version = log.versionOfNewestTxn(table, appId)
+  return version === null ? null : (attemptOf(log.changes(table, version))?.attempt.queryId ?? null)
 }
 
 /** Delta's own sink has the query's id as its app id. */

@@ -1,5 +1,8 @@
 /** A query as the status shows it, made of what was looked up and of its table's counts. */
+import { lostOffsetsOf } from '../engine/progress.js'
 import { StreamtopError } from '../errors.js'
+import { BUILT_IN_QUERIES } from '../queries/built-in.js'
+import type { LossySkip } from '../store/ledger-evidence.js'
 import { shownOffset } from './checkpoint-facts.js'
 import type { FileRows } from './file-rows.js'
 import type { QueryFacts } from './query-facts.js'
@@ -23,10 +26,20 @@ export async function queryStatus(
   const { summary } = checkpoint
   const comparison = await compare(facts, sinkComparison, fileRows)
   const counts = countsOf(facts, tables)
+  const rejected = rejectedCount(facts, tables)
   const verdict =
     definition === null
       ? { verdict: null, alsoDuplicated: false, writtenTwice: null, reasons: [] }
-      : judge({ query: name, table: definition.table, holds: definition.holds, rows: counts.rows, queryId: summary.id, comparison, ledger })
+      : judge({
+          query: name,
+          table: definition.table,
+          rejected: rejected !== null && definition.rejectedTable !== null ? { topic: definition.source.name, rows: rejected, table: definition.rejectedTable } : null,
+          holds: definition.holds,
+          rows: counts.rows,
+          queryId: summary.id,
+          comparison,
+          ledger,
+        })
   const isRun = ledger.batchAttempts.at(-1)
   const idempotent = isRun?.idempotent ?? run?.idempotent ?? definition?.idempotent ?? null
   return {
@@ -48,24 +61,44 @@ export async function queryStatus(
     endOffset: checkpoint.loggedEnd === 'unknown' ? null : sourcesOf(summary.sources),
     sourceLines: summary.sourceLines,
     lag: facts.lag,
+    lostOffsets: lostOf(facts),
     attempts: ledger.isWhole ? ledger.attempts : null,
     replays: ledger.isWhole ? ledger.replays : null,
     skips: ledger.isWhole ? ledger.skips : null,
     ...counts,
+    rejected,
+    rejectedTable: definition?.rejectedTable ?? null,
     missing: comparison.missing,
     ...verdict,
-    inFlight: checkpoint.isPending && (holder === null || nowMs - (summary.timestampMs ?? 0) > HEALTHY_BATCH_MS),
+    inFlight: isInFlight(facts, nowMs),
     batchAttempts: ledger.batchAttempts,
-    newestTxn: facts.newestTxn && { appId: facts.newestTxn.appId, version: facts.newestTxn.version },
+    newestTxn: facts.newestTxn && { appId: facts.newestTxn.appId, version: facts.newestTxn.version, queryId: facts.newestTxn.queryId },
     newestOperation: facts.newestOperation,
+    mergesWhenIdempotent: definition?.sink.kind === 'foreach-batch' && typeof definition.holds === 'object',
+    honoursIdempotence: definition !== null && (definition.sink.kind === 'append' || BUILT_IN_QUERIES.includes(definition)),
+    earlierLives: ledger.writers.filter(({ queryId }) => queryId !== summary.id).length,
+    leftOut: leftOutOf(ledger.lossySkips),
+    lastStumble: ledger.lastStumble,
+    orphans: facts.orphans,
     lastError: lastErrorOf(facts, sink),
     lastProgress: progressOf(run?.progress ?? null),
   }
 }
 
-async function compare({ definition, source, sink }: QueryFacts, comparison: SinkComparison, fileRows: FileRows): Promise<Comparison> {
+async function compare({ definition, source, sink, rejected }: QueryFacts, comparison: SinkComparison, fileRows: FileRows): Promise<Comparison> {
   if (definition === null || source === null) return { missing: null, writtenTwice: null, uncommitted: null, because: 'the query is not known' }
-  return comparison.compare({ holds: definition.holds, isFiltered: definition.source.filters.length > 0, source, sink }, fileRows)
+  return comparison.compare({ holds: definition.holds, isFiltered: definition.source.filters.length > 0, source, sink, rejected }, fileRows)
+}
+
+/** Whether a batch is logged and not committed, and that is news: nobody runs it, or it takes long. */
+export function isInFlight({ checkpoint, holder }: QueryFacts, nowMs: number): boolean {
+  return checkpoint.isPending && (holder === null || nowMs - (checkpoint.summary.timestampMs ?? 0) > HEALTHY_BATCH_MS)
+}
+
+function leftOutOf(skips: readonly LossySkip[]): NonNullable<QueryStatus['leftOut']> | null {
+  const [first, last] = [skips[0], skips.at(-1)]
+  if (first === undefined || last === undefined) return null
+  return { firstBatchId: first.batchId, lastBatchId: last.batchId, rows: skips.reduce((sum, { rows }) => sum + rows, 0) }
 }
 
 /** Of the sink's table; a table that is not there has no rows. */
@@ -74,6 +107,13 @@ function countsOf({ sinkName, sink }: QueryFacts, tables: readonly TableStatus[]
   const table = tables.find(({ name }) => name === sinkName)
   if (table === undefined && sink === null) return { rows: 0, distinct: 0, duplicates: 0 }
   return { rows: table?.rows ?? null, distinct: table?.distinct ?? null, duplicates: table?.duplicates ?? null }
+}
+
+/** Rows of the table of rejected records; one that is not there has none. */
+function rejectedCount({ definition, rejected }: QueryFacts, tables: readonly TableStatus[]): number | null {
+  if (definition === null) return null
+  if (rejected === null) return 0
+  return tables.find(({ name }) => name === definition.rejectedTable)?.rows ?? null
 }
 
 function stateOf({ checkpoint, holder, run, lag }: QueryFacts): QueryState {
@@ -91,7 +131,10 @@ function stepOf({ checkpoint, ledger, newestTxn, sinkName }: QueryFacts, compari
   const newest = ledger.batchAttempts.at(-1)
   if (ledger.isLinkedOnly) return 'version-linked'
   if (newest) return newest.outcome === 'started' ? 'offsets-logged' : 'table-committed'
-  if (newestTxn?.version === checkpoint.batchId || (comparison.uncommitted ?? 0) > 0) return 'table-committed'
+  // Without a record the table tells, unless it was another life of the query that wrote what is there.
+  const hadOthers = ledger.writers.some(({ queryId }) => queryId !== checkpoint.summary.id)
+  const isOwnTxn = newestTxn?.version === checkpoint.batchId && (newestTxn.queryId === null || newestTxn.queryId === checkpoint.summary.id)
+  if (isOwnTxn || (!hadOthers && (comparison.uncommitted ?? 0) > 0)) return 'table-committed'
   return sinkName === null ? null : 'offsets-logged'
 }
 
@@ -117,10 +160,17 @@ function sourcesOf(lines: ReadonlyArray<string | null>): unknown {
 }
 
 function lastErrorOf({ run, checkpoint }: QueryFacts, sink: QueryFacts['sink']): StatusError | null {
-  const ofRun = run?.state === 'failed' ? parseStatusError(run.error) : null
+  const ofRun = run?.state === 'failed' || run?.state === 'waiting' ? parseStatusError(run.error) : null
   if (ofRun) return ofRun
   if (checkpoint.summary.damage) return statusErrorOf(checkpoint.summary.damage)
   return sink instanceof StreamtopError ? statusErrorOf(sink) : null
+}
+
+/** A run goes on counting where the one before it stopped; one that is not known may have lost anything. */
+function lostOf({ run, checkpoint, sourceName }: QueryFacts): number | null {
+  if (sourceName?.kind !== 'topic') return null
+  const progress = run?.progress ?? null
+  return progress === null ? (checkpoint.summary.offsets.length === 0 ? 0 : null) : lostOffsetsOf(progress)
 }
 
 function progressOf(text: string | null): unknown {

@@ -3,9 +3,9 @@
  * cancel out. It follows both sides file by file, so that a look costs what has changed.
  */
 import type { AddFile } from '../store/actions.js'
-import { fileKey } from '../store/replay.js'
 import { RowMultiset } from '../store/row-multiset.js'
-import type { FileRows } from './file-rows.js'
+import { fileChanges } from './file-changes.js'
+import { type FileRows, StillCounting } from './file-rows.js'
 import type { TableView } from './table-view.js'
 
 /** Files of a table, with the view that their rows are read by. */
@@ -17,7 +17,7 @@ export interface SideFiles {
 interface Side {
   /** Rows that this side has more often than the other. */
   readonly surplus: RowMultiset
-  readonly files: Map<string, AddFile>
+  files: readonly AddFile[]
   shape: string
 }
 
@@ -30,7 +30,8 @@ export class RowBalance {
     if (this.#left.shape !== shapeOf(left) || this.#right.shape !== shapeOf(right)) this.#forget(left, right)
     try {
       await this.#move(left, right, fileRows)
-    } catch {
+    } catch (error) {
+      if (error instanceof StillCounting) throw error
       // A file that is gone cannot be taken out again, so the comparison begins anew with the files that are to be there.
       this.#forget(left, right)
       await this.#move(left, right, fileRows)
@@ -46,6 +47,8 @@ export class RowBalance {
       await apply(ofLeft[at], left, this.#left, this.#right, fileRows)
       await apply(ofRight[at], right, this.#right, this.#left, fileRows)
     }
+    this.#left.files = left?.files ?? []
+    this.#right.files = right?.files ?? []
   }
 
   #forget(left: SideFiles | null, right: SideFiles | null): void {
@@ -55,7 +58,6 @@ export class RowBalance {
 }
 
 interface Change {
-  readonly key: string
   readonly file: AddFile
   readonly isAdded: boolean
 }
@@ -63,24 +65,25 @@ interface Change {
 async function apply(change: Change | undefined, wanted: SideFiles | null, own: Side, other: Side, fileRows: FileRows): Promise<void> {
   if (change === undefined || wanted === null) return
   const hashes = await fileRows.hashesOf(wanted.view, change.file)
+  const now = own.files as AddFile[]
   if (change.isAdded) {
     own.surplus.addOrCancel(hashes, other.surplus)
-    own.files.set(change.key, change.file)
+    now.push(change.file)
   } else {
     other.surplus.addOrCancel(hashes, own.surplus)
-    own.files.delete(change.key)
+    now.splice(now.indexOf(change.file), 1)
   }
 }
 
+/** What is to be done, one file after the other; the side then has a list of its own, true at each moment in between. */
 function changesOf(side: Side, wanted: SideFiles | null): Change[] {
-  const files = new Map(wanted?.files.map((file) => [fileKey(file), file]))
-  const gone = [...side.files].filter(([key]) => !files.has(key)).map(([key, file]) => ({ key, file, isAdded: false }))
-  const added = [...files].filter(([key]) => !side.files.has(key)).map(([key, file]) => ({ key, file, isAdded: true }))
-  return [...gone, ...added]
+  const { gone, added } = fileChanges(side.files, wanted?.files ?? [])
+  if (gone.length + added.length > 0) side.files = [...side.files]
+  return [...gone.map((file) => ({ file, isAdded: false })), ...added.map((file) => ({ file, isAdded: true }))]
 }
 
 function newSide(shape = ''): Side {
-  return { surplus: new RowMultiset(), files: new Map(), shape }
+  return { surplus: new RowMultiset(), files: [], shape }
 }
 
 function shapeOf(side: SideFiles | null): string {

@@ -1,115 +1,169 @@
-/** What just happened to a query, and what its next start will do, in a sentence or two. A pure function of its status. */
+/**
+ * What just happened to a query, and what its next start will do, in a sentence or two. A pure function of its status: after a kill
+ * it says what a stranger would find on disk. What is to come is decided in forecast.ts, what is done is told in told-batch.ts.
+ */
 import { counted } from './counted.js'
+import { capital, expectationOf, timesThere } from './expectation.js'
+import { forecastOf, isCommitted, type NextAttempt } from './forecast.js'
 import type { BatchAttempt, QueryStatus } from './status.js'
+import { toldBatch, toldPast } from './told-batch.js'
 
-/** Null when there is nothing to say: the query works, or has done what there was to do without a stumble. */
-export function sentenceOf(query: QueryStatus): string | null {
-  if (query.state === 'failed') return failed(query)
+/**
+ * Null when there is nothing to say: the query works, or has done what there was to do without a stumble. Foreign names are in it as they are.
+ * @param next what is known of the next attempt; without it the sentence holds whatever is asked of the next start
+ */
+export function sentenceOf(query: QueryStatus, next: NextAttempt = { idempotentNext: null }): string | null {
+  if (query.state === 'failed') return failed(query, next)
   const { lastError } = query
-  if (lastError !== null && REFUSALS.has(lastError.code)) return `${query.name} will not start: ${lastError.message}.`
-  if (query.state === 'running' || query.state === 'waiting' || query.state === 'paused') return committed(query)
+  if (lastError !== null && REFUSALS.has(lastError.code)) return `${query.name} will not start: ${ended(lastError.message)}${toDo(lastError.hint)}`
+  if (query.state === 'waiting' && lastError !== null) return `${query.name} waits: ${ended(lastError.message)}${toDo(lastError.hint)}`
+  if (query.state === 'waiting' && query.source !== null) return `${query.name} waits for ${query.source.kind} ${query.source.name}, which is not there yet.`
+  if (query.state === 'running' || query.state === 'waiting' || query.state === 'paused') return runningAgain(query) ?? done(query)
   if (query.batchId === null) {
-    return query.state === 'killed' ? `${query.name} was killed before it logged its first batch: nothing of it is on disk, and it begins anew.` : null
+    const begins = beginning(query, next)
+    if (query.state !== 'killed') return begins
+    return `${query.name} was killed before it logged its first batch: nothing of it is on disk, and it begins anew.${begins === null ? '' : ` ${begins}`}`
   }
-  if (query.step !== 'batch-committed') return pending(query, query.batchId)
+  if (query.step !== 'batch-committed') return pending(query, query.batchId, next)
   if (query.state === 'killed') {
-    const again = committed(query)
-    return `${query.name} was killed after it committed batch ${query.batchId}: nothing is half done, and it goes on with batch ${query.batchId + 1}.${again ? ` ${capital(again)}` : ''}`
+    const told = done(query)
+    return `${query.name} was killed after it committed batch ${query.batchId}: nothing is half done, and it goes on with batch ${query.batchId + 1}.${told ? ` ${capital(told)}` : ''}`
   }
-  return committed(query)
+  return done(query)
 }
 
 /** What a start would refuse, whatever happened before. */
 const REFUSALS: ReadonlySet<string> = new Set(['checkpoint-damaged', 'checkpoint-gap', 'metadata-missing'])
+/** What ends the next start too, until something is mended. */
+const LASTING: ReadonlySet<string> = new Set([
+  ...REFUSALS,
+  'checkpoint-foreign',
+  'stateful-checkpoint',
+  'several-sources',
+  'range-changed',
+  'table-damaged',
+  'table-recreated',
+  'unsupported-feature',
+  'unsupported-type',
+  'source-missing',
+  'source-changed',
+  'source-deleted',
+  'source-truncated',
+  'data-loss',
+])
 
-function failed(query: QueryStatus): string {
-  const why = query.lastError === null ? '' : `: ${query.lastError.message}`
-  const next = query.batchId === null || query.step === 'batch-committed' ? '' : ` Batch ${query.batchId} runs again at the next start, with the same rows.`
-  return `${query.name} failed${why}${/[.!?]$/.test(why) || why === '' ? '' : '.'}${next}`
+function done(query: QueryStatus): string | null {
+  return toldBatch(query) ?? toldPast(query)
+}
+
+function failed(query: QueryStatus, next: NextAttempt): string {
+  const { name, lastError, batchId } = query
+  const what = lastError === null ? `${name} failed.` : `${name} failed: ${ended(lastError.message)}`
+  const todo = toDo(lastError?.hint ?? null)
+  if (lastError !== null && LASTING.has(lastError.code)) return `${what} It will fail in the same way until that is mended.${todo}`
+  if (batchId === null || query.step === 'batch-committed') return `${what}${todo}`
+  const written = query.batchAttempts.some(isCommitted) ? ` ${has(query)} ${expectationOf(query, batchId, next)}` : alsoWrote(query)
+  return `${what} Batch ${batchId} runs again at the next start, with the same rows.${written}${todo}`
 }
 
 /** A batch that is logged and not committed, of a query that nobody runs. */
-function pending(query: QueryStatus, batchId: number): string {
+function pending(query: QueryStatus, batchId: number, next: NextAttempt): string {
   const { name, step } = query
   const table = query.sink?.name ?? 'its table'
+  const last = query.batchAttempts.at(-1)
+  const written = query.batchAttempts.findLast(isCommitted)
   const runs = `It will run batch ${batchId} again with the same rows.`
-  const written = query.batchAttempts.filter(isWritten)
-  const last = written.at(-1)
-  const rows = last?.rows === null || last === undefined ? 'its rows' : rowsOf(last.rows)
-  if (query.state === 'stopped') {
-    return `The commit of batch ${batchId} of ${name} is not there, and the query ended as asked: it was taken away. ${runs}${last ? ` ${expectation(last, table, batchId)}` : ''}`
-  }
+  const expected = expectationOf(query, batchId, next)
+  const after = `${runs}${expected === '' ? '' : ` ${expected}`}`
+  if (query.state === 'stopped') return `The commit of batch ${batchId} of ${name} is not there, and the query ended as asked: it was taken away. ${after}`
   if (step === 'offsets-logged') {
-    if (last)
-      return `${name} was killed in attempt ${lastNumber(query)} of batch ${batchId}, before it wrote it again: ${table} has ${rows} from attempt ${last.attempt}. ${runs} ${expectation(last, table, batchId)}`
-    return `${name} was killed after it logged batch ${batchId} and before ${table} had its rows. ${runs} Nothing is lost, and nothing is there twice.`
+    if (written) {
+      return `${name} was killed in attempt ${last?.attempt ?? 1} of batch ${batchId}, before it wrote it again: ${table} has ${rowsOf(written.rows)}${times(query)} from attempt ${written.attempt}. ${after}`
+    }
+    return `${name} was killed after it logged batch ${batchId} and before ${table} had its rows. ${after}${alsoWrote(query)}${orphansOf(query)}`
   }
   if (step === 'version-linked') {
-    return `${name} was killed after it linked the version with batch ${batchId} and before the log had it: ${table} has ${rows}, and the next start finds them. ${runs}${last ? ` ${expectation(last, table, batchId)}` : ''}`
+    return `${name} was killed after it linked the version with batch ${batchId} and before the log had it: ${table} has ${rowsOf(written?.rows ?? null)}${times(query)}, and the next start finds them. ${after}`
   }
   if (step === null) return `${name} died with batch ${batchId} logged and not committed; which table it writes is not known. ${runs}`
   if (last === undefined) {
-    return `${name} died after it wrote batch ${batchId} and before it committed it: ${table} has its rows, the checkpoint does not know. ${runs} ${foreignExpectation(query, table, batchId)}`
+    return `${name} died after it wrote batch ${batchId} and before it committed it: ${table} has its rows, the checkpoint does not know. ${after}`
   }
-  const times = written.filter((attempt) => attempt.operation !== 'MERGE').length
-  return `${name} was killed after it wrote batch ${batchId} and before it committed it: ${table} has ${rows}${times > 1 ? ` ${timesOf(times)}` : ''}, the checkpoint does not know. ${runs} ${expectation(last, table, batchId, times > 1)}`
-}
-
-/** The same of a batch that another tool wrote, as far as the table tells. */
-function foreignExpectation({ newestTxn, newestOperation }: QueryStatus, table: string, batchId: number): string {
-  if (newestTxn?.version === batchId) return `The table remembers txn (${newestTxn.appId}, ${newestTxn.version}): a write with that pair is skipped.`
-  if (newestOperation === 'MERGE') return 'The newest version is a MERGE: the same rows again change nothing.'
-  return `Nothing in ${table} says that batch ${batchId} is there: a plain append writes its rows twice.`
-}
-
-/** What running a written batch again comes to. */
-function expectation(last: BatchAttempt, table: string, batchId: number, isThereTwice = false): string {
-  if (last.appId !== null && last.txnVersion !== null) return `The table remembers txn (${last.appId}, ${last.txnVersion}): a write with that pair is skipped.`
-  if (last.operation === 'MERGE') return 'It was a MERGE: the same rows again change nothing.'
-  const rows = last.rows ?? 0
-  return `Idempotence was off, so nothing in ${table} says that batch ${batchId} is there: expect ${rows > 0 ? counted(rows, isThereTwice ? 'more duplicate' : 'duplicate') : 'duplicates'}.`
-}
-
-/** A newest batch that is done: told when it ran more than once, or was skipped. */
-function committed({ batchId, batchAttempts, step, sink }: QueryStatus): string | null {
-  const last = batchAttempts.at(-1)
-  if (batchId === null || last === undefined || step !== 'batch-committed') return null
-  const table = sink?.name ?? 'the table'
-  const rows = last.rows ?? 0
-  if (last.outcome === 'already-committed') {
-    const memory = last.appId === null ? '' : `: it remembers txn (${last.appId}, ${last.txnVersion ?? batchId})`
-    if ((last.leftOutRows ?? 0) > 0) {
-      return `batch ${batchId} was skipped although another checkpoint wrote that number${memory}. ${capital(rowsOf(last.leftOutRows ?? 0))} of it ${last.leftOutRows === 1 ? 'is' : 'are'} left out.`
-    }
-    return `batch ${batchId} ran again, and the table skipped it${memory}. 0 of ${counted(rows, 'row')} were written.`
+  if (last.outcome === 'already-committed')
+    return `${name} was killed after ${table} skipped batch ${batchId} and before it committed it. ${skippedSoFar(query, last)} ${after}`
+  if (last.outcome === 'unchanged') {
+    const what = last.rows === 0 ? 'a write of no rows' : 'a MERGE that changed nothing'
+    return `${name} was killed after ${what} and before it committed batch ${batchId}.${written ? ` ${has(query)}` : ''} ${after}`
   }
-  if (batchAttempts.length < 2) return null
-  if (last.outcome === 'unchanged') return `batch ${batchId} ran again, and the MERGE changed nothing: ${table} had the newest row of each key already.`
-  if (last.outcome !== 'committed') return null
-  const written = batchAttempts.filter(isWritten)
-  if (written.length < 2)
-    return `batch ${batchId} ran again, and its ${counted(rows, 'row')} ${rows === 1 ? 'is' : 'are'} in the table once: the attempt before died before it wrote.`
-  if (last.operation === 'MERGE') return `batch ${batchId} ran again and was merged again.`
-  const times = written.filter((attempt) => attempt.operation !== 'MERGE').length + (written[0]?.operation === 'MERGE' ? 1 : 0)
-  return `batch ${batchId} ran again and its ${counted(rows, 'row')} ${rows === 1 ? 'is' : 'are'} in the table ${timesOf(times)}; nothing failed and nothing warned.`
+  return `${name} was killed after it wrote batch ${batchId} and before it committed it: ${table} has ${rowsOf(last.rows)}${times(query)}, the checkpoint does not know. ${after}`
 }
 
-function isWritten(attempt: BatchAttempt): boolean {
-  return attempt.outcome === 'committed'
+/** A batch that runs once more at this moment. */
+function runningAgain(query: QueryStatus): string | null {
+  const { batchId, batchAttempts } = query
+  const now = batchAttempts.at(-1)
+  if (batchId === null || query.step === 'batch-committed' || now === undefined || batchAttempts.length < 2) return null
+  const runs = `batch ${batchId} runs again with the same rows, in attempt ${now.attempt}.`
+  if (now.outcome !== 'started') return runs
+  return `${runs} ${expectationOf(query, batchId, { idempotentNext: now.idempotent }, 'this attempt')}`
 }
 
-function lastNumber(query: QueryStatus): number {
-  return query.batchAttempts.at(-1)?.attempt ?? 1
+/** A query without a checkpoint whose table has rows: its beginning is not the table's. */
+function beginning(query: QueryStatus, next: NextAttempt): string | null {
+  const { name, rows, source, sink, newestTxn } = query
+  if (query.id !== null || source === null || sink === null || (rows ?? 0) === 0 || query.mode === null) return null
+  const begins = `${name} has no checkpoint: it begins with batch 0 and reads ${source.kind} ${source.name} from its beginning, and ${sink.name} has ${counted(rows ?? 0, 'row')} already.`
+  const isOn = next.idempotentNext ?? query.idempotent ?? false
+  if (isOn && (query.mode === 'MERGE' || query.mergesWhenIdempotent)) return `${begins} A MERGE of what is there changes nothing.`
+  const appId = next.appIdNext ?? query.appId
+  if (isOn && newestTxn !== null && newestTxn.appId === appId) {
+    return `${begins} With idempotence on it takes these batches for its old ones: ${sink.name} remembers txn (${newestTxn.appId}, ${newestTxn.version}), so every batch up to ${newestTxn.version} is skipped, whatever rows it has. Another app id lets them in.`
+  }
+  if (isOn) return `${begins} Its writes have an app id that ${sink.name} has not seen, so what it wrote before is written once more.`
+  return `${begins} Idempotence is off, so what it wrote before is written once more.`
 }
 
-function rowsOf(rows: number): string {
-  return rows === 1 ? 'the 1 row' : `the ${rows} rows`
+function skippedSoFar(query: QueryStatus, skip: BatchAttempt): string {
+  const table = query.sink?.name ?? 'Its table'
+  if (forecastOf(query, { idempotentNext: true }).kind === 'left-out') return `None of ${rowsOf(skip.rows)} came to ${table}.`
+  const first = query.batchAttempts.find(isCommitted)
+  return `${table} has ${rowsOf(skip.rows)}${times(query)}${first ? ` from attempt ${first.attempt}` : ''}.`
 }
 
-function timesOf(count: number): string {
+function has(query: QueryStatus): string {
+  const written = query.batchAttempts.findLast(isCommitted)
+  return `${query.sink?.name ?? 'Its table'} has ${rowsOf(written?.rows ?? null)}${times(query)} from attempt ${written?.attempt ?? 1}.`
+}
+
+function alsoWrote(query: QueryStatus): string {
+  const tables = [...new Set(query.batchAttempts.flatMap((attempt) => attempt.alsoWrote ?? []))]
+  return tables.length === 0
+    ? ''
+    : ` But ${tables.join(' and ')} ${tables.length === 1 ? 'has' : 'have'} rows of it: where they were written plainly, they come once more.`
+}
+
+function orphansOf({ orphans, sink }: QueryStatus): string {
+  if (!orphans || sink === null) return ''
+  return ` ${capital(counted(orphans, 'data file'))} of ${sink.name} ${orphans === 1 ? 'is an orphan' : 'are orphans'}: no version names ${orphans === 1 ? 'it' : 'them'}, and no answer changes.`
+}
+
+function times(query: QueryStatus): string {
+  const count = timesThere(query)
+  return count < 2 ? '' : ` ${timesOf(count)}`
+}
+
+export function rowsOf(rows: number | null): string {
+  return rows === null ? 'its rows' : rows === 1 ? 'the 1 row' : `the ${rows} rows`
+}
+
+export function timesOf(count: number): string {
   return count === 2 ? 'twice' : `${count} times`
 }
 
-function capital(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1)
+function toDo(hint: string | null): string {
+  return hint === null ? '' : ` To do: ${ended(hint)}`
+}
+
+function ended(text: string): string {
+  return /[.!?]$/.test(text) ? text : `${text}.`
 }

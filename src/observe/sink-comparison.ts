@@ -5,10 +5,11 @@
 import type { Holds } from '../engine/definition.js'
 import { StreamtopError } from '../errors.js'
 import type { AddFile } from '../store/actions.js'
-import { duplicateCount, missingFrom, NO_OFFSETS, type OffsetRange, type OffsetRanges, unionOffsets } from '../store/offset-ranges.js'
+import { duplicateCount, missingFrom, NO_OFFSETS, type OffsetRange, unionOffsets } from '../store/offset-ranges.js'
 import { fileKey } from '../store/replay.js'
 import { type Schema, sameName, sameType } from '../store/schema.js'
-import type { FileRows } from './file-rows.js'
+import { type FileRows, StillCounting } from './file-rows.js'
+import { FollowedKeys, FollowedRecords } from './followed-files.js'
 import { NewestByKey } from './newest-by-key.js'
 import { RowBalance } from './row-balance.js'
 import type { TableSourceFacts } from './source-facts.js'
@@ -38,10 +39,16 @@ export interface Compared {
   readonly source: TableSourceFacts | TopicSourceFacts
   /** Null when the table is not there. */
   readonly sink: TableView | StreamtopError | null
+  /** Where records are that are no rows; null when there is no such table. */
+  readonly rejected: TableView | StreamtopError | null
 }
 
 export class SinkComparison {
   readonly #balance = new RowBalance()
+  readonly #records = new FollowedRecords()
+  readonly #rejected = new FollowedRecords()
+  readonly #expectedKeys = new FollowedKeys()
+  readonly #presentKeys = new FollowedKeys()
   #memo: { readonly key: string; readonly comparison: Comparison } | null = null
 
   /** Never throws: what cannot be read is not known. */
@@ -52,6 +59,7 @@ export class SinkComparison {
     try {
       comparison = await this.#compare(compared, fileRows)
     } catch (error) {
+      if (error instanceof StillCounting) return unknown('its rows are still being counted')
       if (!(error instanceof StreamtopError)) throw error
       return unknown(error.message)
     }
@@ -59,13 +67,14 @@ export class SinkComparison {
     return comparison
   }
 
-  async #compare({ holds, isFiltered, source, sink }: Compared, fileRows: FileRows): Promise<Comparison> {
+  async #compare({ holds, isFiltered, source, sink, rejected }: Compared, fileRows: FileRows): Promise<Comparison> {
     if (holds === 'unknown') return unknown('what its table is to hold is not said')
     if (sink instanceof StreamtopError) return unknown(sink.message)
     let comparison: Comparison
-    if (source.kind === 'topic') comparison = await recordsAgainst(source, sink, holds, fileRows)
+    if (rejected instanceof StreamtopError) return unknown(rejected.message)
+    if (source.kind === 'topic') comparison = await this.#recordsAgainst(source, sink, rejected, holds, fileRows)
     else if (holds === 'every-row') comparison = await this.#rowsAgainst(source, sink, fileRows)
-    else comparison = await keysAgainst(source, sink, holds, fileRows)
+    else comparison = await this.#keysAgainst(source, sink, holds, fileRows)
     return isFiltered && comparison.missing !== null ? { ...comparison, missing: null, because: 'it leaves out rows of its source' } : comparison
   }
 
@@ -83,58 +92,52 @@ export class SinkComparison {
       uncommitted = at.onlyRight
     }
     if (logged instanceof StreamtopError) return { missing, uncommitted, writtenTwice: null, because: logged.message }
-    let writtenTwice = (await this.#balance.compare({ view, files: logged }, right, fileRows)).onlyRight
+    let writtenTwice =
+      logged === committed && uncommitted !== null ? uncommitted : (await this.#balance.compare({ view, files: logged }, right, fileRows)).onlyRight
     // A row that a later version changed or deleted was read as it was before.
     if (writtenTwice > 0 && removed.length > 0) {
       writtenTwice = (await this.#balance.compare({ view, files: withFiles(logged, removed) }, right, fileRows)).onlyRight
     }
     return { missing, uncommitted, writtenTwice, because: committed instanceof StreamtopError ? committed.message : null }
   }
-}
 
-async function recordsAgainst(source: TopicSourceFacts, sink: TableView | null, holds: Holds, fileRows: FileRows): Promise<Comparison> {
-  if (holds !== 'every-row') return unknown('a table of the newest rows is compared with a table only')
-  let present: OffsetRanges = NO_OFFSETS
-  if (sink !== null) {
-    const parts: OffsetRanges[] = []
-    for (const file of sink.snapshot.files) {
-      const records = await fileRows.recordsOf(sink, file)
-      if (records === null) return unknown('its table has no columns partition and offset to know records by')
-      parts.push(records)
+  /** A record that is no row is not missing: it is in the other table. */
+  async #recordsAgainst(
+    source: TopicSourceFacts,
+    sink: TableView | null,
+    rejected: TableView | null,
+    holds: Holds,
+    fileRows: FileRows,
+  ): Promise<Comparison> {
+    if (holds !== 'every-row') return unknown('a table of the newest rows is compared with a table only')
+    const rows = sink === null ? NO_OFFSETS : await this.#records.of(sink, fileRows)
+    const others = rejected === null ? NO_OFFSETS : await this.#rejected.of(rejected, fileRows)
+    if (others === null) return unknown('the table of its rejected records has no columns partition and offset to know records by')
+    const present = rows === null || rejected === null ? rows : unionOffsets(rows, others)
+    if (present === null) return unknown('its table has no columns partition and offset to know records by')
+    const writtenTwice = duplicateCount(present)
+    if (source.committed === null) return { missing: null, uncommitted: null, writtenTwice, because: 'where it began in its topic is not recorded' }
+    return {
+      missing: Number(missingFrom(source.committed, present.ranges)),
+      uncommitted: Number(missingFrom(present.ranges, source.committed)),
+      writtenTwice,
+      because: null,
     }
-    present = unionOffsets(...parts)
   }
-  const writtenTwice = duplicateCount(present)
-  if (source.committed === null) return { missing: null, uncommitted: null, writtenTwice, because: 'where it began in its topic is not recorded' }
-  return {
-    missing: Number(missingFrom(source.committed, present.ranges)),
-    uncommitted: Number(missingFrom(present.ranges, source.committed)),
-    writtenTwice,
-    because: null,
-  }
-}
 
-async function keysAgainst(source: TableSourceFacts, sink: TableView | null, holds: Exclude<Holds, string>, fileRows: FileRows): Promise<Comparison> {
-  const { view, committed } = source
-  if (view instanceof StreamtopError) return unknown(view.message)
-  if (view === null) return withoutSource(committed)
-  const there = sink === null ? new NewestByKey() : await newestOf(sink, sink.snapshot.files, holds, fileRows)
-  if (there === null) return unknown(`${holds.newestBy} is not of a type that is compared`)
-  const writtenTwice = there.rowCount - there.keyCount
-  if (committed instanceof StreamtopError) return { missing: null, uncommitted: null, writtenTwice, because: committed.message }
-  const expected = await newestOf(view, committed, holds, fileRows)
-  if (expected === null) return unknown(`${holds.newestBy} is not of a type that is compared`)
-  return { missing: expected.keysBehind(there), uncommitted: there.keysBehind(expected), writtenTwice, because: null }
-}
-
-async function newestOf(view: TableView, files: readonly AddFile[], holds: Exclude<Holds, string>, fileRows: FileRows): Promise<NewestByKey | null> {
-  const newest = new NewestByKey()
-  for (const file of files) {
-    const rows = await fileRows.keyedRowsOf(view, file, holds.of, holds.newestBy)
-    if (rows === null) return null
-    newest.add(rows)
+  async #keysAgainst(source: TableSourceFacts, sink: TableView | null, holds: Exclude<Holds, string>, fileRows: FileRows): Promise<Comparison> {
+    const { view, committed } = source
+    if (view instanceof StreamtopError) return unknown(view.message)
+    if (view === null) return withoutSource(committed)
+    const { of: key, newestBy } = holds
+    const there = sink === null ? new NewestByKey() : await this.#presentKeys.of(sink, sink.snapshot.files, key, newestBy, fileRows)
+    if (there === null) return unknown(`${newestBy} is not of a type that is compared`)
+    const writtenTwice = there.rowCount - there.keyCount
+    if (committed instanceof StreamtopError) return { missing: null, uncommitted: null, writtenTwice, because: committed.message }
+    const expected = await this.#expectedKeys.of(view, committed, key, newestBy, fileRows)
+    if (expected === null) return unknown(`${newestBy} is not of a type that is compared`)
+    return { missing: expected.keysBehind(there), uncommitted: there.keysBehind(expected), writtenTwice, because: null }
   }
-  return newest
 }
 
 function withoutSource(committed: readonly AddFile[] | StreamtopError): Comparison {
@@ -162,9 +165,12 @@ function withFiles(files: readonly AddFile[], more: readonly AddFile[]): AddFile
 }
 
 /** The same when nothing has changed that a comparison depends on. Files are never changed, so their names say what is in them. */
-function keyOf({ source, sink }: Compared): string {
-  const ofSink = sink instanceof StreamtopError ? sink.message : sink && [sink.snapshot.tableId, sink.snapshot.version]
-  if (source.kind === 'topic') return JSON.stringify([ofSink, source.committed?.map(({ partition, start, end }) => `${partition} ${start} ${end}`)])
+function keyOf({ source, sink, rejected }: Compared): string {
+  const ofTable = (table: Compared['sink']) => (table instanceof StreamtopError ? table.message : table && [table.snapshot.tableId, table.snapshot.version])
+  const ofSink = ofTable(sink)
+  if (source.kind === 'topic') {
+    return JSON.stringify([ofSink, ofTable(rejected), source.committed?.map(({ partition, start, end }) => `${partition} ${start} ${end}`)])
+  }
   const ofFiles = (files: readonly AddFile[] | StreamtopError) =>
     files instanceof StreamtopError ? files.message : [files.length, files.at(0)?.path, files.at(-1)?.path]
   const { view } = source

@@ -1,6 +1,6 @@
 /** What a query's source holds up to an offset, as files of a table: what its sink is compared with. */
 import { tableSourceOptions } from '../engine/source-options.js'
-import { compareTableOffsets, parseTableOffset, type TableOffset } from '../engine/table-offset.js'
+import { compareTableOffsets, formatTableOffset, parseTableOffset, type TableOffset } from '../engine/table-offset.js'
 import { filesOfRange } from '../engine/table-source-plan.js'
 import { StreamtopError } from '../errors.js'
 import type { AddFile } from '../store/actions.js'
@@ -22,6 +22,22 @@ export interface TableSourceFacts {
   readonly removed: readonly AddFile[]
   /** Rows behind the newest commit. */
   readonly lagRows: number | null
+}
+
+/** The facts of one source from look to look: the same as long as neither the table nor the checkpoint has moved. */
+export class TableSourceMemory {
+  #known: { readonly key: string; readonly view: unknown; readonly facts: TableSourceFacts } | null = null
+
+  /** As `tableSourceFacts`. */
+  facts(log: OverlaidLog, name: string, checkpoint: CheckpointFacts, written: readonly string[]): TableSourceFacts {
+    const snapshot = log.errorOf(name) === null && log.newestVersion(name) !== null ? log.snapshot(name) : null
+    const { committedEnd, loggedEnd, summary } = checkpoint
+    const key = JSON.stringify([name, committedEnd, loggedEnd, summary.offsets.length === 0, written])
+    if (snapshot !== null && this.#known?.key === key && this.#known.view === snapshot) return this.#known.facts
+    const facts = tableSourceFacts(log, name, checkpoint, written)
+    this.#known = { key, view: snapshot, facts }
+    return facts
+  }
 }
 
 /**
@@ -53,7 +69,9 @@ export function tableSourceFacts(log: OverlaidLog, name: string, checkpoint: Che
           ),
         )
   const everything = view.snapshot.files
-  const logged = greatest instanceof StreamtopError ? greatest : greatest === null ? everything : orError(() => filesUpTo(log, name, greatest))
+  const isCommittedEnd = greatest !== null && !(greatest instanceof StreamtopError) && formatTableOffset(greatest) === checkpoint.committedEnd
+  const logged =
+    greatest instanceof StreamtopError ? greatest : greatest === null ? everything : isCommittedEnd ? committed : orError(() => filesUpTo(log, name, greatest))
   const removed = orError(() => log.removedFiles(name, view.snapshot.version))
   return {
     ...base,
@@ -88,10 +106,13 @@ function greatestOf(lines: readonly string[], path: string): TableOffset | null 
 
 /** Rows of live files that are not among those; null when a file does not say how many it has. */
 function rowsBehind(live: readonly AddFile[], known: readonly AddFile[]): number | null {
-  const keys = new Set(known.map(fileKey))
+  // Snapshots that were made one from the other share their files, which is told at once; others are told by name.
+  const isKnown = new Set(known)
+  const open = live.filter((file) => !isKnown.has(file))
+  const keys = open.length === 0 ? null : new Set(known.map(fileKey))
   let rows = 0
-  for (const file of live) {
-    if (keys.has(fileKey(file))) continue
+  for (const file of open) {
+    if (keys?.has(fileKey(file))) continue
     const count = rowCountOf(file.statistics)
     if (count === null) return null
     rows += count - (file.deletionVector?.cardinality ?? 0)

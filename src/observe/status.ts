@@ -12,6 +12,21 @@ export interface Status {
   readonly tables: readonly TableStatus[]
   /** What could not be read of the workspace itself: its log, its topics. */
   readonly errors: readonly StatusError[]
+  /** How the brokers are, where somebody follows them (a dashboard with `--kafka`). */
+  readonly kafka?: KafkaStatus
+}
+
+/** Brokers as they were asked last. Nobody waits for their answer: when they are down, what is told of their topics is of before. */
+export interface KafkaStatus {
+  /** HOST:PORT, several with commas. */
+  readonly brokers: string
+  readonly state: 'connecting' | 'connected' | 'down'
+  /** When that began, in milliseconds since the epoch. */
+  readonly sinceMs: number
+  /** While they are down: of when the topics are as they are told, in milliseconds since the epoch; null when they never answered. */
+  readonly topicsOfMs: number | null
+  /** Why they are down. */
+  readonly lastError: StatusError | null
 }
 
 export interface TopicStatus {
@@ -59,7 +74,12 @@ export interface QueryStatus {
   readonly sourceLines: readonly string[]
   /** Records or rows of the source behind the newest commit. */
   readonly lag: number | null
-  /** Attempts of all batches of this query id, how many of them ran a batch again, and how many writes the table skipped. */
+  /**
+   * Offsets of its topic that were gone before its batches could read them (`failOnDataLoss=false`), as its runs counted them; null when
+   * that is not known, and for a query of a table.
+   */
+  readonly lostOffsets?: number | null
+  /** Attempts of all batches of this query id, how many of them ran a batch again, and of how many a table skipped a write. */
   readonly attempts: number | null
   readonly replays: number | null
   readonly skips: number | null
@@ -67,7 +87,11 @@ export interface QueryStatus {
   readonly rows: number | null
   readonly distinct: number | null
   readonly duplicates: number | null
-  /** Rows of the source up to the newest commit that the sink's table does not hold. */
+  /** Records of its topic that are no rows, as its table of them has them: 0 for none, null when that is not known. */
+  readonly rejected?: number | null
+  /** That table, made with the first one; null for a query that rejects none. */
+  readonly rejectedTable?: string | null
+  /** Rows of the source up to the newest commit that the sink's table does not hold, and its table of rejected records neither. */
   readonly missing: number | null
   readonly verdict: VerdictName | null
   /** With the verdict `missing`: whether a range was also written more often than once. */
@@ -79,16 +103,35 @@ export interface QueryStatus {
   readonly inFlight: boolean
   /** The newest batch's attempts, oldest first; none when the ledger does not know them. */
   readonly batchAttempts: readonly BatchAttempt[]
-  /** The newest txn that the sink's table has of this query, and what its newest version calls itself. */
-  readonly newestTxn: { readonly appId: string; readonly version: number } | null
+  /** The newest txn that the sink's table has of this query's app id, with the query id that wrote it where a version says so. */
+  readonly newestTxn: { readonly appId: string; readonly version: number; readonly queryId?: string | null } | null
+  /** What the table's newest version calls itself. */
   readonly newestOperation: string | null
+  /** Whether it writes by MERGE when idempotence is on. */
+  readonly mergesWhenIdempotent?: boolean
+  /** Whether it is known to write with a txn exactly when idempotence is on: a user's function may do what it likes. */
+  readonly honoursIdempotence?: boolean
+  /** Lives of this query before the checkpoint that is there now, as far as they wrote to the table. */
+  readonly earlierLives?: number
+  /** Writes that the table skipped although it does not have their rows from this query id: batches and rows in all; null for none. */
+  readonly leftOut?: { readonly firstBatchId: number; readonly lastBatchId: number; readonly rows: number } | null
+  /** The newest batch before the newest one that ran more than once or was skipped; null when there was none lately. */
+  readonly lastStumble?: Stumble | null
+  /** Data files in the folder of the sink's table that no version names. */
+  readonly orphans?: number | null
   /** What ended the newest run; else why the next start would be refused, or why the table cannot be read. */
   readonly lastError: StatusError | null
   /** Spark's StreamingQueryProgress of the newest batch of the newest run. */
   readonly lastProgress: unknown
 }
 
-/** One attempt of a batch, with what its writes came to; `started` when nothing is known to be written. */
+/** A batch that did not go straight through. */
+export interface Stumble {
+  readonly batchId: number
+  readonly attempts: readonly BatchAttempt[]
+}
+
+/** One attempt of a batch, with what its write to the query's own table came to; `started` when nothing is known to be written there. */
 export interface BatchAttempt {
   readonly attempt: number
   readonly idempotent: boolean
@@ -98,6 +141,8 @@ export interface BatchAttempt {
   readonly leftOutRows: number | null
   readonly appId: string | null
   readonly txnVersion: number | null
+  /** Other tables that it committed rows to. */
+  readonly alsoWrote?: readonly string[]
 }
 
 export interface TableStatus {

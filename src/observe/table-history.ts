@@ -2,6 +2,7 @@
 import type { Effects } from '../effects.js'
 import type { AddFile, VersionActions } from '../store/actions.js'
 import { attemptOf } from '../store/adopt.js'
+import { jointOf } from '../store/joint-version.js'
 import { parseVersion, rowCountOf } from '../store/version-text.js'
 import { OverlaidLog } from './overlaid-log.js'
 
@@ -22,6 +23,8 @@ export interface HistoryLine {
   readonly filesAdded: number
   readonly filesRemoved: number
   readonly engine: string | null
+  /** The other tables of a commit over several. */
+  readonly togetherWith?: readonly string[]
 }
 
 /**
@@ -52,6 +55,7 @@ export function tableHistory(workspace: string, table: string, limit: number, fx
         filesAdded: actions.adds.length,
         filesRemoved: actions.removes.length,
         engine: typeof engine === 'string' ? engine : null,
+        togetherWith: (jointOf(actions)?.tables ?? []).flatMap(({ name }) => (name === table ? [] : [name])),
       }
     })
   } finally {

@@ -6,12 +6,15 @@ import type { Holds } from '../engine/definition.js'
 import { counted } from './counted.js'
 import type { RepeatedWrite } from '../store/ledger-evidence.js'
 import type { LedgerFacts } from './ledger-facts.js'
+import { rejectedText } from './rejected.js'
 import type { Comparison } from './sink-comparison.js'
 import type { VerdictName } from './status.js'
 
 export interface VerdictFacts {
   readonly query: string
   readonly table: string
+  /** The topic's records that are no rows, and the table that has them; null when there is none. */
+  readonly rejected?: { readonly topic: string; readonly rows: number; readonly table: string } | null
   readonly holds: Holds
   /** Of the sink's table: 0 when it is not there, null when it cannot be read. */
   readonly rows: number | null
@@ -29,6 +32,13 @@ export interface Verdict {
 }
 
 export function judge(facts: VerdictFacts): Verdict {
+  const verdict = verdictOf(facts)
+  const { topic = null, rows = null, table = null } = facts.rejected ?? {}
+  const rejected = rejectedText(rows, topic, table)
+  return rejected === null ? verdict : { ...verdict, reasons: [...verdict.reasons, rejected] }
+}
+
+function verdictOf(facts: VerdictFacts): Verdict {
   const { rows, comparison } = facts
   if (rows === null)
     return { verdict: null, alsoDuplicated: false, writtenTwice: null, reasons: comparison.because === null ? [] : [`not known: ${comparison.because}`] }
@@ -86,14 +96,19 @@ function whyMissing({ query, table, ledger, queryId }: VerdictFacts, missing: nu
   return [`${counted(missing, 'row')} that the checkpoint has as committed cannot be found in ${table}, and the ledger has no record why`]
 }
 
-function whyDuplicated({ query, table, ledger, queryId }: VerdictFacts, writtenTwice: number): string[] {
+function whyDuplicated({ query, table, rejected, ledger, queryId }: VerdictFacts, writtenTwice: number): string[] {
   const reasons: string[] = []
   for (const writes of ledger.repeated) {
     if (extraRows(writes) === 0) continue
     const first = writes[0] as RepeatedWrite
-    const how = writes.map((write) => `attempt ${write.attempt} ${write.appId === null ? 'without a txn' : `with txn (${write.appId}, ${write.batchId})`}`)
+    const how = writes.map(
+      (write) =>
+        `attempt ${write.attempt} ${write.operation === 'MERGE' ? 'by MERGE' : write.appId === null ? 'without a txn' : `with txn (${write.appId}, ${write.batchId})`}`,
+    )
+    // A MERGE finds what was there before it, so it adds only when it was the first.
+    const copies = writes.filter((write, place) => place === 0 || write.operation !== 'MERGE').length
     reasons.push(
-      `batch ${first.batchId} was written ${timesOf(writes.length)}, ${listed(how)}: its ${counted(first.rows, 'row')} ${isOrAre(first.rows)} there ${timesOf(writes.length)}`,
+      `batch ${first.batchId} was written ${timesOf(writes.length)}, ${listed(how)}: its ${counted(first.rows, 'row')} ${isOrAre(first.rows)} there ${timesOf(copies)}`,
     )
   }
   if (ledger.writers.length > 1) {
@@ -103,7 +118,8 @@ function whyDuplicated({ query, table, ledger, queryId }: VerdictFacts, writtenT
     reasons.push(`${query} wrote to ${table} with ${ledger.writers.length} checkpoints, each of which read its source from the beginning: ${listed(lives)}`)
   }
   if (ledger.otherQueries.length > 0) reasons.push(`${listed([...ledger.otherQueries])} wrote to ${table} too`)
-  const what = `${counted(writtenTwice, 'row')} of ${table} ${isOrAre(writtenTwice)} there more often than in the source`
+  const where = rejected && rejected.rows > 0 ? `${table} and ${rejected.table}` : table
+  const what = `${counted(writtenTwice, 'row')} of ${where} ${isOrAre(writtenTwice)} there more often than in the source`
   if (reasons.length > 0) return [what, ...reasons]
   return [`${what}; the ledger has no record of who wrote them`]
 }

@@ -1,4 +1,4 @@
-import { cpSync, existsSync, lstatSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { cpSync, existsSync, lstatSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
@@ -6,6 +6,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { openDatabase, openDatabaseImage } from '../../src/database.js'
 import { openDatabaseToRead } from '../../src/database-to-read.js'
 import { realEffects as fx } from '../../src/effects.js'
+import { replayNewestBatch, resetQuery } from '../../src/engine/reset.js'
 import { countTable } from '../../src/observe/counts.js'
 import { FileRows } from '../../src/observe/file-rows.js'
 import { Observer, observe } from '../../src/observe/observe.js'
@@ -26,6 +27,8 @@ import { sparkWorkspace } from '../spark-fixtures.js'
 import { type Story, temporaryStories } from '../stories/workspace.js'
 
 const newStory = temporaryStories()
+/** A world in which all that lies on disk was written long ago. */
+const later = { ...fx, nowMs: () => fx.nowMs() + 60_000 }
 const folders: string[] = []
 afterEach(() => {
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true })
@@ -63,6 +66,7 @@ async function nineOrders(): Promise<Story> {
   await story.run(bronzeOrders)
   await story.run(eventsCopy, { killAt: 'table-committed' })
   await story.run(orders)
+  await story.expectSound()
   return story
 }
 
@@ -144,7 +148,6 @@ describe('observing', () => {
   it('a damaged _log.db is told, and the tables are shown all the same', async () => {
     const story = await nineOrders()
     for (const suffix of ['-wal', '-shm']) rmSync(story.path('tables', `_log.db${suffix}`), { force: true })
-    const { writeFileSync } = await import('node:fs')
     writeFileSync(story.path('tables', '_log.db'), 'this is no database, whatever its name says'.repeat(100))
     const status = await observe(story.folder, BUILT_IN_QUERIES, fx)
     expect(status.errors).toMatchObject([{ code: 'table-damaged' }])
@@ -187,6 +190,7 @@ describe('observing', () => {
       offsets: [0],
       commits: [],
     })
+    await story.expectSound()
   })
 
   it('dropped tables are gone, and one whose drop was begun is not shown', async () => {
@@ -204,8 +208,11 @@ describe('observing', () => {
 
   it('looked at again and again says the same as looked at once', async () => {
     const story = newStory()
-    const observer = new Observer(story.folder, BUILT_IN_QUERIES, fx)
-    const steps: (() => Promise<unknown>)[] = [
+    // Everything that was written is long ago for one of them, so that it goes by what it remembers wherever it may.
+    const observers = [new Observer(story.folder, BUILT_IN_QUERIES, fx), new Observer(story.folder, BUILT_IN_QUERIES, later)]
+    const checkpoint = story.path('checkpoints', 'events_copy')
+    const kept = temporaryFolder()
+    const steps: (() => unknown)[] = [
       () => story.produce(1),
       () => story.run(bronzeOrders),
       () => story.run(eventsCopy, { killAt: 'table-committed' }),
@@ -214,13 +221,89 @@ describe('observing', () => {
       () => story.produce(2),
       () => story.run(bronzeOrders),
       () => story.run(orders, { killAt: 'table-committed' }),
+      () => story.run(orders, { killAt: 'version-linked' }),
       () => story.store((store) => store.drop('events_copy')),
       () => story.run(eventsCopy),
+      () => replayNewestBatch(story.folder, 'events_copy', fx),
+      () => story.run(eventsCopy, { idempotent: true, killAt: 'version-linked' }),
+      () => story.run(eventsCopy, { idempotent: true }),
+      () => cpSync(checkpoint, kept, { recursive: true }),
+      ...[3, 4, 1, 2].flatMap((part) => [() => story.produce(part), () => story.run(bronzeOrders), () => story.run(eventsCopy, { idempotent: true })]),
+      // An older copy of the checkpoint: batches run again that are not the newest.
+      () => rmSync(checkpoint, { recursive: true }),
+      () => cpSync(kept, checkpoint, { recursive: true }),
+      () => story.run(eventsCopy, { idempotent: true, sourceOptions: ['maxFilesPerTrigger=1'] }),
+      () => resetQuery(story.folder, 'events_copy', fx),
+      () => story.run(eventsCopy, { idempotent: true }),
+      () => story.run(orders, { idempotent: false }),
+      // The log is built again: what only the ledger knew is gone.
+      () => ['', '-wal', '-shm'].map((suffix) => rmSync(story.path('tables', `_log.db${suffix}`), { force: true })),
+      () => story.run(eventsCopy, { idempotent: true }),
+      () => resetQuery(story.folder, 'bronze_orders', fx),
+      () => story.run(bronzeOrders),
+      () => story.run(orders),
     ]
-    for (const step of steps) {
+    for (const [place, step] of steps.entries()) {
       await step()
-      expect(await observer.observe()).toEqual(await observe(story.folder, BUILT_IN_QUERIES, fx))
+      const now = await observe(story.folder, BUILT_IN_QUERIES, fx)
+      for (const observer of observers) expect(await observer.observe(), `step ${place}`).toEqual(now)
+      for (const observer of observers) expect(await observer.observe(), `step ${place}, again`).toEqual(now)
     }
+  })
+
+  it('gives the same status again when nothing has moved, and another when a file was changed in place', async () => {
+    const story = await nineOrders()
+    const observer = new Observer(story.folder, BUILT_IN_QUERIES, later)
+    await observer.observe()
+    const before = await observer.observe()
+    expect(await observer.observe()).toBe(before)
+    const closer = observer.closer('events_copy', 'events_copy', 5)
+    expect(observer.closer('events_copy', 'events_copy', 5)).toBe(closer)
+    expect(closer).toMatchObject({ batches: [{ batchId: 0, isCommitted: false, rows: 9 }], versions: [{ version: 0, batchId: 0 }] })
+
+    writeFileSync(story.path('checkpoints', 'events_copy', 'offsets', '0'), 'v1\n')
+    const after = await observer.observe()
+    expect(after.queries[1]).toMatchObject({ lastError: { code: 'checkpoint-damaged' } })
+    expect(after).toEqual(await observe(story.folder, BUILT_IN_QUERIES, fx))
+  })
+
+  it('does not go by the times of files that were written a moment ago', async () => {
+    const story = await nineOrders()
+    const observer = new Observer(story.folder, BUILT_IN_QUERIES, { ...fx, nowMs: () => 0 })
+    const before = await observer.observe()
+    const again = await observer.observe()
+    expect(again).toEqual(before)
+    expect(again).not.toBe(before)
+  })
+
+  it('counts no longer than it may, and the next look goes on', async () => {
+    const story = newStory()
+    for (const part of [1, 2, 3, 4]) {
+      await story.produce(part)
+      await story.run(bronzeOrders)
+      await story.run(eventsCopy)
+      await story.run(orders)
+    }
+    const whole = await observe(story.folder, BUILT_IN_QUERIES, fx)
+    // Each file that is read takes longer than a look may count.
+    let ms = 0
+    const slow = { ...fx, monotonicMs: () => (ms += 10) }
+    const observer = new Observer(story.folder, BUILT_IN_QUERIES, slow, { patienceMs: 5 })
+    const looks = []
+    do looks.push(await observer.observe())
+    while (looks.length < 50 && !observer.isComplete)
+    expect(looks.at(-1)).toEqual(whole)
+    expect(looks.length).toBeGreaterThan(8)
+    expect(looks[0]?.tables[0]).toMatchObject({ name: 'bronze_orders', version: 3, rows: null, countsVersion: null, error: null })
+
+    // What is counted stays in sight, with its version, until the new rows are counted.
+    await story.store(async (store) => {
+      const snapshot = store.snapshot('bronze_orders')
+      if (!snapshot) throw new Error('no table')
+      const rows = await store.read('bronze_orders', snapshot.schema, snapshot.files)
+      for (let times = 0; times < 3; times++) await store.append('bronze_orders', rows, { kind: 'write' })
+    })
+    expect((await observer.observe()).tables[0]).toMatchObject({ version: 6, rows: 9, countsVersion: 3 })
   })
 })
 

@@ -69,6 +69,7 @@ describe('the status object', () => {
     expect(await look(story)).toMatchObject({ lag: 2, state: 'stopped' })
     await story.run(eventsCopy, { killAt: 'offsets-logged' })
     expect(await look(story)).toMatchObject({ lag: 2, state: 'killed', batchId: 1, step: 'offsets-logged', offsets: [1, 0], commits: [0] })
+    await story.expectSound()
   })
 
   it('says who holds a query, whatever it is doing', async () => {
@@ -197,12 +198,12 @@ describe('the sentence', () => {
         step: 'batch-committed',
         batchAttempts: [attempt(tagged), attempt({ ...tagged, attempt: 2, outcome: 'already-committed', leftOutRows: 0 })],
       },
-      'batch 7 ran again, and the table skipped it: it remembers txn (events_copy, 7). 0 of 6 rows were written.',
+      'batch 7 ran again, and was skipped: the table remembers txn (events_copy, 7). 0 of 6 rows were written.',
     ],
     [
       'skipped although it was never written',
       { state: 'idle', step: 'batch-committed', batchAttempts: [attempt({ ...tagged, outcome: 'already-committed', leftOutRows: 6 })] },
-      'batch 7 was skipped although another checkpoint wrote that number: it remembers txn (events_copy, 7). The 6 rows of it are left out.',
+      'batch 7 was skipped although this checkpoint never wrote it: the table remembers txn (events_copy, 7) of an earlier one. 0 of 6 rows were written; events_copy has them from before. Another app id lets them in.',
     ],
     [
       'merged twice',
@@ -341,6 +342,7 @@ describe('streamtop status', () => {
       workspace,
       adopt: false,
       configFile: null,
+      kafka: null,
       json: false,
       options: {},
       arguments: [],

@@ -1,0 +1,71 @@
+/**
+ * Topics on Kafka for a look that must not wait: they are asked for in the background, within a time, and a look gets what was known
+ * last. A broker that is down makes it older, and never slower.
+ */
+import type { Effects } from '../effects.js'
+import { asStreamtopError, StreamtopError } from '../errors.js'
+import type { KafkaTopicEnds } from '../topic/kafka-topic-ends.js'
+import { kafkaTopicStatus, type KafkaTopics, type TopicsElsewhere } from './kafka-topics.js'
+import { statusErrorOf } from './status-error.js'
+import type { KafkaStatus, TopicStatus } from './status.js'
+
+/** How long the brokers may take before they count as down. */
+const LONGEST_ANSWER_MS = 2_000
+/** How long a look waits for brokers that answered the time before, so that what it tells is of this look. */
+const PATIENCE_MS = 25
+
+/**
+ * @param open makes the connection, anew after each failure: one that hangs is given up
+ * @param brokers what it is called on screens
+ */
+export function followTopics(open: () => KafkaTopicEnds, brokers: string, fx: Effects): KafkaTopics {
+  const closing = new AbortController()
+  let ends = open()
+  let asking: Promise<void> | null = null
+  let topics: readonly TopicStatus[] = []
+  let answeredMs: number | null = null
+  let kafka: KafkaStatus = { brokers, state: 'connecting', sinceMs: fx.nowMs(), topicsOfMs: null, lastError: null }
+
+  async function ask(): Promise<void> {
+    const answered = new AbortController()
+    try {
+      const found = await Promise.race([ends.look(), tooLate(answered.signal)])
+      topics = kafkaTopicStatus(found)
+      answeredMs = fx.nowMs()
+      if (kafka.state !== 'connected') kafka = { brokers, state: 'connected', sinceMs: answeredMs, topicsOfMs: null, lastError: null }
+    } catch (error) {
+      if (closing.signal.aborted) return
+      const sinceMs = kafka.state === 'down' ? kafka.sinceMs : fx.nowMs()
+      kafka = { brokers, state: 'down', sinceMs, topicsOfMs: answeredMs, lastError: statusErrorOf(asStreamtopError(error)) }
+      ends.close().catch(() => {})
+      ends = open()
+    } finally {
+      answered.abort()
+    }
+  }
+
+  async function tooLate(answered: AbortSignal): Promise<never> {
+    await fx.sleep(LONGEST_ANSWER_MS, AbortSignal.any([answered, closing.signal]))
+    throw new StreamtopError('source-missing', `Kafka at ${brokers} has not answered for ${LONGEST_ANSWER_MS / 1_000} s`, {
+      hint: 'is the broker running, and is it reached by this address?',
+    })
+  }
+
+  return {
+    async look(): Promise<TopicsElsewhere> {
+      asking ??= ask().finally(() => {
+        asking = null
+      })
+      if (kafka.state === 'connected') {
+        const patience = new AbortController()
+        await Promise.race([asking, fx.sleep(PATIENCE_MS, patience.signal)])
+        patience.abort()
+      }
+      return { topics, errors: [], kafka }
+    },
+    async close() {
+      closing.abort()
+      await ends.close()
+    },
+  }
+}
