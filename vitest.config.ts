@@ -3,7 +3,7 @@ import { defineConfig } from 'vitest/config'
 /** Unit tests import from src; integration tests start dist/cli.js, which `npm test` builds first. */
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
+    include: ['test/**/*.test.{ts,tsx}'],
     // Processes and not threads: a test may open native databases and kill children.
     pool: 'forks',
     testTimeout: 30_000,

@@ -1,6 +1,7 @@
 /**
- * Builds dist: the command (cli.js), the public library (index.js), a query's child process (child.js), the chunks they share,
- * and the library's types. Everything that is not native or WebAssembly is bundled, so that a start reads a few files.
+ * Builds dist: the command (cli.js), the public library (index.js), the component for Ink (tui.js), a query's child process (child.js),
+ * the dashboard's thread (workspace-thread.js), the chunks they share, and the types. Everything that is not native or WebAssembly is
+ * bundled, so that a start reads a few files; Ink and React belong to the program that the component is put into.
  *
  * Splitting keeps each `await import(...)` in src a file of its own that loads when it is needed. All files lie flat in dist, so
  * that a path relative to `import.meta.url` is the same from every chunk.
@@ -11,9 +12,16 @@ import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
-const entryPoints = { cli: 'src/cli.ts', index: 'src/index.ts', child: 'src/engine/child.ts' }
+const entryPoints = {
+  cli: 'src/cli.ts',
+  index: 'src/index.ts',
+  child: 'src/engine/child.ts',
+  tui: 'src/tui/index.tsx',
+  'workspace-thread': 'src/session/workspace-thread.ts',
+}
 
 const LICENSES = 'third-party-licenses.txt'
+const BUILTIN_REQUIRED = /require\('(node:\w+|assert|buffer|crypto|events|net|process|tls|util|zlib)'\)/g
 
 let esbuild
 try {
@@ -36,7 +44,8 @@ const { metafile } = await esbuild.build({
   format: 'esm',
   platform: 'node',
   target: 'node20',
-  external: ['better-sqlite3', 'parquet-wasm'],
+  external: ['better-sqlite3', 'parquet-wasm', 'ink', 'react'],
+  jsx: 'automatic',
   define: { 'process.env.NODE_ENV': '"production"' },
   // Not minified: it makes a start no shorter, and a stack trace keeps its names and lines.
   minify: false,
@@ -55,8 +64,8 @@ function requireOfBuiltins() {
   return {
     name: 'require-of-builtins',
     setup(build) {
-      build.onLoad({ filter: /node_modules.commander.lib.*\.js$/ }, ({ path }) => ({
-        contents: readFileSync(path, 'utf8').replace(/require\('(node:\w+)'\)/g, "globalThis.process.getBuiltinModule('$1')"),
+      build.onLoad({ filter: /node_modules.(commander.lib|kafkajs.src|yaml.dist).*\.js$/ }, ({ path }) => ({
+        contents: readFileSync(path, 'utf8').replace(BUILTIN_REQUIRED, "globalThis.process.getBuiltinModule('$1')"),
         loader: 'js',
       }))
     },

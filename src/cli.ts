@@ -3,7 +3,8 @@
  * The command `streamtop`: gives a command line the real process, and is the only place that ends it.
  *
  * The first ctrl-c (or SIGTERM, SIGHUP) asks the verb to end cleanly, the second ends at once; the exit code is the signal's
- * either way. When nobody reads stdout or stderr any more the process ends quietly with 0, as `| head` expects.
+ * either way. When nobody reads stdout or stderr any more the process ends quietly with 0, as `| head` expects; when their terminal is
+ * gone, that is a SIGHUP.
  */
 import { runCommandLine } from './commands/command-line.js'
 import { VERBS } from './commands/registry.js'
@@ -13,16 +14,26 @@ const SIGNAL_EXIT_CODES = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const
 const controller = new AbortController()
 let signalExitCode: number | undefined
 
+const askToEnd = (code: number): void => {
+  signalExitCode ??= code
+  controller.abort()
+}
+
+let signalCount = 0
 for (const [signal, exitCode] of Object.entries(SIGNAL_EXIT_CODES)) {
   process.on(signal, () => {
-    if (signalExitCode !== undefined) process.exit(exitCode)
-    signalExitCode = exitCode
-    controller.abort()
+    signalCount += 1
+    if (signalCount > 1) process.exit(exitCode)
+    askToEnd(exitCode)
   })
 }
 
 for (const stream of [process.stdout, process.stderr]) {
-  stream.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1))
+  stream.on('error', (error: NodeJS.ErrnoException) => {
+    // Who was asked to end does so by itself, whoever hears what it has to say.
+    if (error.code === 'EIO') askToEnd(SIGNAL_EXIT_CODES.SIGHUP)
+    else if (signalExitCode === undefined) process.exit(error.code === 'EPIPE' ? 0 : 1)
+  })
 }
 
 const exitCode = await runCommandLine(process.argv.slice(2), VERBS, {

@@ -66,6 +66,8 @@ export interface Effects {
   readonly files: Files
   /** Milliseconds since the epoch. */
   nowMs(): number
+  /** What is added to UTC for the local time of day at that moment, in minutes: 120 for UTC+2. */
+  timeZoneOffsetMinutes(epochMs: number): number
   /** Milliseconds, monotonic, with a fraction: for durations. */
   monotonicMs(): number
   /** A random UUID, version 4. */
@@ -84,6 +86,7 @@ export interface Effects {
 export const realEffects: Effects = {
   files: realFiles(),
   nowMs: () => Date.now(),
+  timeZoneOffsetMinutes: (epochMs) => -new Date(epochMs).getTimezoneOffset(),
   monotonicMs: () => performance.now(),
   randomUuid: () => randomUUID(),
   randomBytes: (count) => randomBytes(count),
@@ -129,9 +132,9 @@ function realFiles(): Files {
       try {
         fs.mkdirSync(folder)
       } catch (error) {
-        if ((error as NodeJS.ErrnoException).code === 'EEXIST') return
-        throw error
+        if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
       }
+      // Also when another process was faster: it may die before it has synced, and what we write inside must not go with it.
       files.syncFolder(parent)
     },
     create(path, content, given) {

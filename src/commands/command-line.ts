@@ -39,7 +39,8 @@ export async function runCommandLine(words: readonly string[], verbs: readonly V
     const program = buildProgram(verbs, output, async (verb, command) => {
       exitCode = await runVerb(verb, command, surroundings)
     })
-    await program.parseAsync(words.length === 0 ? ['--help'] : words, { from: 'user' })
+    const hasNothingToDo = words.length === 0 && !verbs.some((verb) => verb.isDefault)
+    await program.parseAsync(hasNothingToDo ? ['--help'] : words, { from: 'user' })
     return exitCode
   } catch (error) {
     if (error instanceof CommanderError && error.exitCode === 0) return 0
@@ -57,16 +58,23 @@ const USAGE_CODES: ReadonlySet<string> = new Set(['usage', 'bad-name', 'unknown-
 
 async function runVerb(verb: Verb, command: Command, surroundings: Surroundings): Promise<number> {
   const before = command.parent?.opts<GlobalOptions>() ?? {}
-  const { workspace, adopt, config, kafka, json, ...options } = { ...before, ...command.opts<GlobalOptions>() }
-  if (kafka !== undefined) {
-    throw new StreamtopError('usage', 'streamtop reads its embedded topics only; --kafka is not supported', {
-      hint: 'leave --kafka out, and send records with "streamtop produce"',
+  const { workspace, adopt, config, kafka, kafkaProperties, json, ...options } = { ...before, ...command.opts<GlobalOptions>() }
+  if (kafka === undefined && kafkaProperties !== undefined) {
+    throw new StreamtopError('usage', '--kafka-properties goes with --kafka', { hint: 'for example: --kafka broker:9093 --kafka-properties client.properties' })
+  }
+  if (kafka !== undefined && verb.isDefault) {
+    throw new StreamtopError('usage', 'the dashboard shows embedded topics only, and --kafka was given', {
+      hint: 'leave --kafka out; "streamtop run" and "streamtop status" take it',
     })
   }
   const context: Context = {
     workspace: resolve(surroundings.workingFolder, workspace ?? '.'),
     adopt: adopt ?? false,
     configFile: config === undefined ? null : resolve(surroundings.workingFolder, config),
+    kafka:
+      kafka === undefined
+        ? null
+        : { brokers: kafka, propertiesFile: kafkaProperties === undefined ? null : resolve(surroundings.workingFolder, kafkaProperties) },
     json: json ?? false,
     options,
     arguments: command.processedArgs.flat().filter((argument): argument is string => typeof argument === 'string'),

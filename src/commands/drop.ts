@@ -5,11 +5,11 @@ export const drop: Verb = {
   name: 'drop',
   summary: 'drop a table',
   description:
-    'Drops the table, its files and its history. Queries that write it must not be running; one that reads it stops with an error when the table is made again, for that is another table.',
+    'Drops the table, its files and its history, and with it the table of the records that its query rejects. Queries that write it must not be running; one that reads it stops with an error when the table is made again, for that is another table.',
   arguments: [{ flags: '<table>', description: 'the table' }],
   examples: [{ command: 'streamtop drop events_copy', does: 'together with: streamtop reset events_copy' }],
   async run({ workspace, arguments: [name = ''], configFile, adopt, output, json, fx }) {
-    const { dropTables } = await import('../engine/drop-table.js')
+    const { dropTables, withRejectedTables } = await import('../engine/drop-table.js')
     const { checkForeign } = await import('../engine/workspace.js')
     const { checkName } = await import('../names.js')
     const { findConfig, loadQueries } = await import('../queries/load-queries.js')
@@ -18,10 +18,10 @@ export const drop: Verb = {
     checkName('table', name)
     checkForeign(workspace, adopt, fx)
     const queries = await loadQueries(configFile ?? findConfig(workspace, fx), fx)
-    const dropped = await dropTables(workspace, [name], queries, fx)
-    if (dropped.length === 0) throw noSuchTable(name)
-    if (json) output.stdout(`${safeJson({ table: name, dropped: true })}\n`)
-    else if (output.stderrIsTerminal) output.stderr(`table ${name} is dropped\n`)
+    const dropped = await dropTables(workspace, withRejectedTables(name, queries), queries, fx)
+    if (!dropped.includes(name)) throw noSuchTable(name)
+    if (json) output.stdout(`${safeJson({ table: name, dropped: true, alsoDropped: dropped.filter((table) => table !== name) })}\n`)
+    else if (output.stderrIsTerminal) output.stderr(`${dropped.length === 1 ? `table ${name} is` : `tables ${dropped.join(' and ')} are`} dropped\n`)
     return 0
   },
 }

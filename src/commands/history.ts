@@ -11,7 +11,7 @@ export const history: Verb<HistoryOptions> = {
   name: 'history',
   summary: 'the versions of a table, and who made them',
   description:
-    'Lists the newest versions of a table, newest first: when, the operation, the query and batch that wrote it, the txn it left, and rows and files added and removed.',
+    'Lists the newest versions of a table, newest first: when, the operation, the query and batch that wrote it, the txn it left, rows and files added and removed, and the tables that were committed together with it.',
   arguments: [{ flags: '<table>', description: 'the table' }],
   options: [{ flags: '--limit <n>', description: 'so many versions at most; 20 unless given', parse: wholeNumber('--limit', 1) }],
   examples: [
@@ -38,6 +38,8 @@ async function runHistory({ workspace, arguments: [table = ''], options, json, o
   }
   const { isoTimeOf } = await import('../iso-time.js')
   const { textTable } = await import('./text-table.js')
+  const others = lines.map(({ togetherWith = [] }) => togetherWith)
+  const hasOthers = others.some(({ length }) => length > 0)
   output.stdout(
     textTable(
       [
@@ -49,8 +51,9 @@ async function runHistory({ workspace, arguments: [table = ''], options, json, o
         { title: 'rows', align: 'right' },
         { title: 'files', align: 'right' },
         { title: 'txn' },
+        ...(hasOthers ? [{ title: 'together with' }] : []),
       ],
-      lines.map((line) => [
+      lines.map((line, at) => [
         String(line.version),
         line.timestampMs === null ? '?' : isoTimeOf(line.timestampMs).slice(0, 19).replace('T', ' '),
         safeText(line.operation ?? '?', 20),
@@ -59,6 +62,7 @@ async function runHistory({ workspace, arguments: [table = ''], options, json, o
         change(line.rowsAdded, line.rowsRemoved),
         change(line.filesAdded, line.filesRemoved),
         line.txns.length === 0 ? 'none' : safeText(line.txns.map(({ appId, version }) => `${appId} ${version}`).join(', '), 60),
+        ...(hasOthers ? [safeText(others[at]?.join(', ') || '-', 60)] : []),
       ]),
     ),
   )

@@ -1,10 +1,10 @@
 /**
- * `streamtop produce`: sends records to an embedded topic, which is made when it is not there. stdout stays empty without
+ * `streamtop produce`: sends records to a topic. An embedded one is made when it is not there, one on Kafka with --partitions. stdout stays empty without
  * `--json`; what was sent is said on stderr, to a person at a terminal.
  */
 import { StreamtopError } from '../errors.js'
 import { safeJson, safeText } from '../safe-text.js'
-import type { EmbeddedProducer } from '../topic/embedded-producer.js'
+import type { TopicProducer } from '../topic/topic.js'
 import type { Context, Verb } from './verb.js'
 import { wholeNumber } from './whole-number.js'
 
@@ -33,11 +33,16 @@ export const produce: Verb<ProduceOptions> = {
     { flags: '--seed <seed>', description: 'what --rate makes its orders from; 1 unless given' },
     { flags: '--from <file>', description: 'the lines of a file; "-" is stdin', conflicts: ['part', 'all', 'rate'] },
     { flags: '--topic <name>', description: 'the topic; orders unless given' },
-    { flags: '--partitions <n>', description: 'of a topic that is made now; 1 unless given', parse: wholeNumber('--partitions', 1, 1_000) },
+    {
+      flags: '--partitions <n>',
+      description: 'of a topic that is made now; 1 unless given. On Kafka no topic is made without it',
+      parse: wholeNumber('--partitions', 1, 1_000),
+    },
   ],
   examples: [
     { command: 'streamtop produce --all', does: 'the nine events' },
     { command: 'streamtop produce --part 2', does: 'two of them' },
+    { command: 'streamtop produce --all --kafka localhost:9092', does: 'to a real topic' },
     { command: 'streamtop produce --rate 100 --seconds 10', does: 'a thousand orders' },
     { command: 'streamtop produce --from lines.tsv', does: 'your own records' },
   ],
@@ -51,13 +56,12 @@ async function runProduce(context: Context<ProduceOptions>): Promise<number> {
   const { checkForeign } = await import('../engine/workspace.js')
   checkForeign(workspace, context.adopt, fx)
   const input = options.from === undefined ? null : await openInput(options.from, context)
-  const { openEmbeddedProducer } = await import('../topic/embedded-producer.js')
-  const producer = openEmbeddedProducer(workspace, topic, options.partitions === undefined ? {} : { partitions: options.partitions }, fx)
+  const producer = await openProducer(topic, context)
   const progress = new Progress(context)
   try {
     const sent = await sendWhatWasAsked(producer, input, context, progress)
     progress.end()
-    const ends = [...producer.endOffsets()]
+    const ends = [...(await producer.endOffsets())]
     if (context.json) {
       const endOffsets = Object.fromEntries(ends.map(([partition, end]) => [partition, String(end)]))
       output.stdout(`${safeJson({ topic, sent, partitions: producer.partitions, endOffsets })}\n`)
@@ -68,6 +72,17 @@ async function runProduce(context: Context<ProduceOptions>): Promise<number> {
     progress.end()
     await producer.close()
   }
+}
+
+async function openProducer(topic: string, { workspace, kafka, options, fx }: Context<ProduceOptions>): Promise<TopicProducer> {
+  const partitions = options.partitions === undefined ? {} : { partitions: options.partitions }
+  if (kafka === null) {
+    const { openEmbeddedProducer } = await import('../topic/embedded-producer.js')
+    return openEmbeddedProducer(workspace, topic, partitions, fx)
+  }
+  const { readKafkaSettings } = await import('../topic/kafka-settings.js')
+  const { openKafkaProducer } = await import('../topic/kafka-producer.js')
+  return openKafkaProducer(readKafkaSettings(kafka, process.env, fx), topic, { workspace, ...partitions }, fx)
 }
 
 function checkOptions(options: ProduceOptions): void {
@@ -83,7 +98,7 @@ function checkOptions(options: ProduceOptions): void {
 
 /** Gives the number of records sent. */
 async function sendWhatWasAsked(
-  producer: EmbeddedProducer,
+  producer: TopicProducer,
   input: AsyncIterable<Uint8Array> | null,
   { options, signal, fx }: Context<ProduceOptions>,
   progress: Progress,
@@ -106,7 +121,7 @@ async function sendWhatWasAsked(
   return sent
 }
 
-async function sendLines(producer: EmbeddedProducer, input: AsyncIterable<Uint8Array>, signal: AbortSignal, onSent: (sent: number) => void): Promise<number> {
+async function sendLines(producer: TopicProducer, input: AsyncIterable<Uint8Array>, signal: AbortSignal, onSent: (sent: number) => void): Promise<number> {
   const { recordLines } = await import('../topic/record-lines.js')
   let sent = 0
   try {

@@ -1,6 +1,9 @@
 /** The verbs, in the order in which help lists them. A verb that is not in this list does not exist. */
+import { dashboard } from './dashboard.js'
 import { drop } from './drop.js'
+import { frame } from './frame.js'
 import { history } from './history.js'
+import { play } from './play.js'
 import { produce } from './produce.js'
 import { replay } from './replay.js'
 import { reset } from './reset.js'
@@ -10,4 +13,4 @@ import { status } from './status.js'
 import type { Verb } from './verb.js'
 
 // One line a verb, imported by its file's name: `import { produce } from './produce.js'`.
-export const VERBS: readonly Verb[] = [produce, run, show, status, history, drop, reset, replay]
+export const VERBS: readonly Verb[] = [dashboard, produce, run, show, status, history, drop, reset, replay, play, frame]

@@ -36,9 +36,9 @@ export async function runQueries(context: Context<RunVerbOptions>): Promise<numb
   if (armed && definitions.length > 1) {
     throw new StreamtopError('usage', '--crash and --crash-at kill one query, and several are named', { hint: 'run the others in another terminal' })
   }
-  checkWorkspace(workspace, definitions, { adopt: context.adopt, acceptGap: options.acceptGap ?? false }, fx)
+  checkWorkspace(workspace, definitions, { adopt: context.adopt, acceptGap: options.acceptGap ?? false, kafka: context.kafka !== null }, fx)
 
-  const runner = processRunner({ configFile })
+  const runner = processRunner({ configFile, kafka: context.kafka, topic: options.topic ?? null })
   const started: Started[] = definitions.map((definition) => ({
     definition,
     running: runner.start({
@@ -130,7 +130,8 @@ function tell(definition: QueryDefinition, event: QueryEvent, context: Context<R
   const { output } = context
   const line = (text: string) => output.stderr(`${safeText(`${definition.name}: ${text}`)}\n`)
   if (event.kind === 'note') line(event.text)
-  if (event.kind === 'waiting' && output.stderrIsTerminal) line('waiting for its source')
+  if (event.kind === 'waiting' && event.reason !== undefined) line(event.reason)
+  else if (event.kind === 'waiting' && output.stderrIsTerminal) line('waiting for its source')
   if (event.kind !== 'batch') return
   for (const write of event.writes) {
     if (write.outcome !== 'already-committed') continue

@@ -12,6 +12,7 @@ export interface RunVerbOptions {
   readonly crashAt?: { readonly step: Step; readonly occurrence: number }
   readonly interval?: number
   readonly acceptGap?: boolean
+  readonly topic?: string
 }
 
 export const run: Verb<RunVerbOptions> = {
@@ -30,12 +31,14 @@ export const run: Verb<RunVerbOptions> = {
     { flags: '--crash', description: 'die after the table has the batch, before it is committed', conflicts: ['crashAt'] },
     { flags: '--crash-at <step>', description: 'die at a step, STEP or STEP:OCCURRENCE', parse: parseCrashAt },
     { flags: '--interval <ms>', description: 'go on until ctrl-c, planning a batch every so often', parse: wholeNumber('--interval', 0) },
+    { flags: '--topic <name>', description: 'what queries of topic orders read instead' },
     { flags: '--accept-gap', description: 'take missing commits below the newest batch as done, as Spark does' },
   ],
   examples: [
     { command: 'streamtop run bronze_orders', does: 'topic orders into a table' },
     { command: 'streamtop run events_copy --crash', does: 'die between write and commit' },
     { command: 'streamtop run orders --interval 1000', does: 'until ctrl-c' },
+    { command: 'streamtop run bronze_orders --kafka HOST:9092', does: 'from a real topic' },
   ],
   async run(context) {
     const { runQueries } = await import('./run-queries.js')

@@ -6,6 +6,7 @@
  * `test/unit/tidy.test.ts` follows the imports from cli.ts and names the file that breaks this.
  */
 import type { Effects } from '../effects.js'
+import type { KafkaChoice } from '../topic/kafka-choice.js'
 
 /** One verb. `Options` has a member for each option, named as commander names it: `--crash-at` is `crashAt`, absent unless given. */
 export interface Verb<Options extends object = object> {
@@ -18,6 +19,8 @@ export interface Verb<Options extends object = object> {
   readonly options?: readonly VerbOption[]
   /** Whole command lines with what they do. */
   readonly examples?: readonly VerbExample[]
+  /** What happens without a verb; help tells its options and does not list it. */
+  readonly isDefault?: boolean
   /**
    * Does it and gives the exit code: 0 ended as asked, 1 failed or refused. Throws StreamtopError for everything a person can act
    * upon (the code `usage` becomes exit 2). Ends soon and cleanly when `context.signal` fires; the exit code is then the signal's.
@@ -55,6 +58,8 @@ export interface Context<Options extends object = object> {
   readonly adopt: boolean
   /** Absolute path of `--config`, or null: then `streamtop.config.{mjs,js}` in the workspace, if there is one. */
   readonly configFile: string | null
+  /** `--kafka` and `--kafka-properties`; null: topics are the embedded ones. */
+  readonly kafka: KafkaChoice | null
   /** `--json`: results as JSON on stdout. */
   readonly json: boolean
   readonly options: Readonly<Options>

@@ -31,39 +31,43 @@ afterAll(() => rmSync(HOME, { recursive: true, force: true }))
 
 describe('the tarball', () => {
   test('holds what a user needs and nothing else', () => {
-    const besidesDist = packed.filter((path) => !path.startsWith('dist/'))
+    const besidesDist = packed.filter((path) => !path.startsWith('dist/') && !path.startsWith('scenarios/'))
     expect(besidesDist.sort()).toEqual(['LICENSE', 'README.md', 'package.json'])
     expect(packed).toContain('dist/cli.js')
     for (const path of packed.filter((path) => path.startsWith('dist/'))) expect(path).toMatch(/\.(js|d\.ts|txt)$/)
+    expect(packed).toContain('scenarios/02-plain-append-duplicates.yaml')
+    for (const path of packed.filter((path) => path.startsWith('scenarios/')))
+      expect(path).toMatch(/^scenarios\/(\d\d-[a-z-]+\.(yaml|mjs)|scenario\.schema\.json|README\.md)$/)
   })
 
   test('has what package.json points to', () => {
-    for (const path of [packageJson.bin.streamtop, packageJson.exports['.'].default, packageJson.exports['.'].types])
+    const { '.': library, './tui': component } = packageJson.exports
+    for (const path of [packageJson.bin.streamtop, library.default, library.types, component.default, component.types])
       expect(packed).toContain(path.replace(/^\.\//, ''))
   })
 
-  test('names no package beside the runtime dependencies', () => {
-    const foreign = new Set<string>()
+  test('names no package beside the runtime dependencies, and in the component those that it is put into', () => {
     for (const path of readdirSync(join(INSTALLED, 'dist'))) {
       if (!path.endsWith('.js')) continue
+      const foreign = new Set<string>()
       const text = readFileSync(join(INSTALLED, 'dist', path), 'utf8')
       for (const { 1: target = '' } of text.matchAll(/^(?:import|export)\b[^'"\n]*['"]([^'"\n]+)['"]/gm))
         if (!target.startsWith('.') && !isBuiltin(target)) foreign.add(target.split('/')[0] ?? '')
+      const { dependencies, peerDependencies } = packageJson
+      const allowed = Object.keys(path === 'tui.js' ? { ...dependencies, ...peerDependencies } : dependencies)
+      for (const name of foreign) expect(allowed, path).toContain(name)
     }
-    for (const name of foreign) expect(Object.keys(packageJson.dependencies)).toContain(name)
   })
 })
 
-test('the public types name no package, so that they need none to be installed', () => {
-  const seen = new Set([join(INSTALLED, packageJson.exports['.'].types)])
-  const foreign: string[] = []
-  for (const path of seen) {
-    for (const { 1: target = '' } of readFileSync(path, 'utf8').matchAll(/\b(?:from|import\()\s*['"]([^'"]+)['"]/g)) {
-      if (target.startsWith('.')) seen.add(join(path, '..', target.replace(/\.js$/, '.d.ts')))
-      else if (!target.startsWith('node:')) foreign.push(`${path.slice(INSTALLED.length)}: ${target}`)
-    }
-  }
-  expect(foreign).toEqual([])
+describe('the public types', () => {
+  test('of the library name no package, so that they need none to be installed', () => {
+    expect(packagesNamed(packageJson.exports['.'].types)).toEqual([])
+  })
+
+  test('of the component name React alone', () => {
+    expect([...new Set(packagesNamed(packageJson.exports['./tui'].types).map((name) => name.split('/')[0]))]).toEqual(['react'])
+  })
 })
 
 describe('the installed command', () => {
@@ -71,7 +75,7 @@ describe('the installed command', () => {
     expect(streamtop(['--version'])).toMatchObject({ status: 0, stdout: `${packageJson.version}\n`, stderr: '' })
     const help = streamtop(['--help'])
     expect(help).toMatchObject({ status: 0, stderr: '' })
-    expect(help.stdout).toMatch(/^Usage: streamtop VERB/)
+    expect(help.stdout).toMatch(/^Usage: streamtop \[VERB\]/)
   })
 
   test('exits 2 when the words are wrong, with an answer on stderr only', () => {
@@ -103,6 +107,15 @@ describe('the installed command', () => {
     expect(stderr).toBe('')
     expect(stdout).toBe('function,function,function,function,function\n')
   })
+
+  test('a component that can be imported where Ink and React are', () => {
+    for (const name of Object.keys(packageJson.peerDependencies)) symlinkSync(join(ROOT, 'node_modules', name), join(HOME, 'node_modules', name))
+    const { stdout, stderr } = spawnSync(process.execPath, ['-e', "import('streamtop/tui').then(({ Dashboard }) => console.log(typeof Dashboard))"], {
+      cwd: HOME,
+      encoding: 'utf8',
+    })
+    expect({ stdout, stderr }).toEqual({ stdout: 'function\n', stderr: '' })
+  })
 })
 
 describe('how a process ends', () => {
@@ -130,6 +143,19 @@ describe('how a process ends', () => {
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' })
   })
 })
+
+/** Packages that are named by a file of types and those that it is made of. */
+function packagesNamed(types: string): string[] {
+  const seen = new Set([join(INSTALLED, types)])
+  const foreign: string[] = []
+  for (const path of seen) {
+    for (const { 1: target = '' } of readFileSync(path, 'utf8').matchAll(/\b(?:from|import\()\s*['"]([^'"]+)['"]/g)) {
+      if (target.startsWith('.')) seen.add(join(path, '..', target.replace(/\.js$/, '.d.ts')))
+      else if (!target.startsWith('node:')) foreign.push(target)
+    }
+  }
+  return foreign
+}
 
 /** Runs the command that was unpacked, in a folder of its own. */
 function streamtop(words: string[]) {

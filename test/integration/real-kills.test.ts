@@ -2,7 +2,7 @@
 import Database from 'better-sqlite3'
 import { describe, expect, test } from 'vitest'
 import { STEPS, type Step } from '../../src/engine/steps.js'
-import { expectSound } from '../nine-events.js'
+import { COPY, expectSound, nineEvents, ORDERS } from '../nine-events.js'
 import { commandFolder, type CommandFolder, isRunning, until } from './command.js'
 
 /** Many processes one after the other, on a machine that may be busy. */
@@ -49,7 +49,7 @@ describe.each([
       expect(count, step).toBe(rows)
       expect(at.list('checkpoints', name, 'commits')).toEqual(['0'])
       expect(lockRow(at, name)).toBeNull()
-      await expectSound(at, name, true)
+      await expectSound(at, nineEvents(name === 'orders' ? ORDERS : COPY))
     }
   })
 })
@@ -133,12 +133,14 @@ describe('a query that goes on', () => {
     child.kill('SIGKILL')
     expect(at.streamtop('run events_copy')).toMatchObject({ exitCode: 0, stdout: 'events_copy has 9 rows, 9 different\n' })
     await until('the end of the child', () => !isRunning(pid))
+    await expectSound(at, nineEvents({ ...COPY, exactlyOnce: false }))
   })
 
   test('that is killed alone is a failure of its run', async () => {
-    const { ended, pid } = await running()
+    const { at, ended, pid } = await running()
     process.kill(pid, 'SIGKILL')
     expect(await ended).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('killed by SIGKILL, which nobody asked for') })
+    await expectSound(at, nineEvents({ ...COPY, exactlyOnce: false, isUnhealed: true }))
   })
 })
 
@@ -159,13 +161,14 @@ describe('queries of one’s own', () => {
   `
   const append = `await batch.append('vip', batch.filter((row) => row.amount >= 30), { txnAppId: 'vip_copy', txnVersion: batch.id })`
 
-  test('are found in streamtop.config.mjs, and killed as any', () => {
+  test('are found in streamtop.config.mjs, and killed as any', async () => {
     const at = withBronze()
     at.write('streamtop.config.mjs', vip(append))
     expect(at.streamtop('run vip_copy --crash').stdout).toBe(
       'the stream failed: stopped after writing batch 0, before it was committed\nvip has 2 rows, 2 different\n',
     )
     expect(at.streamtop('run vip_copy')).toEqual({ exitCode: 0, stdout: 'vip has 2 rows, 2 different\n', stderr: '' })
+    await expectSound(at, nineEvents({ ...COPY, name: 'vip_copy', table: 'vip', where: 'amount >= 30' }))
   })
 
   test('that throw stop: exit 1, and the batch runs again whole, with its own time', () => {

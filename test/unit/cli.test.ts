@@ -1,13 +1,12 @@
 import { resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import packageJson from '../../package.json' with { type: 'json' }
-import { runCommandLine } from '../../src/commands/command-line.js'
 import { VERBS } from '../../src/commands/registry.js'
 import type { Context, Verb } from '../../src/commands/verb.js'
 import { wholeNumber } from '../../src/commands/whole-number.js'
-import { realEffects } from '../../src/effects.js'
 import { StreamtopError } from '../../src/errors.js'
 import { VERSION } from '../../src/version.js'
+import { commandHere } from '../command-here.js'
 
 describe('options', () => {
   test('those of every verb stand before or after it, and the nearer one wins', async () => {
@@ -43,9 +42,9 @@ describe('wrong usage exits 2 and says what to do', () => {
     ['copy a --times 0', 'streamtop: --times takes a whole number from 1 to 9, not "0"\n', 'for example: --times 1\n'],
     ['copy a --safe --unsafe', "streamtop: option '--unsafe' cannot be used with option '--safe'\n", 'see "streamtop copy --help"\n'],
     [
-      'copy a --kafka broker:9092',
-      'streamtop: streamtop reads its embedded topics only; --kafka is not supported\n',
-      'leave --kafka out, and send records with "streamtop produce"\n',
+      'copy a --kafka-properties client.properties',
+      'streamtop: --kafka-properties goes with --kafka\n',
+      'for example: --kafka broker:9093 --kafka-properties client.properties\n',
     ],
   ])('streamtop %s', async (line, happened, todo) => {
     expect(await run(line)).toMatchObject({ exitCode: 2, stdout: '', stderr: happened + todo })
@@ -143,8 +142,6 @@ async function run(
   { showStacks = false, aborted = false, verbs = undefined as readonly Verb[] | undefined } = {},
 ): Promise<Run> {
   let context: Run['context']
-  let stdout = ''
-  let stderr = ''
   const copy: Verb = {
     name: 'copy',
     summary: 'copies a table',
@@ -170,21 +167,7 @@ async function run(
     },
   }
   const one: Verb = { name: 'one', summary: 'gives 1', run: async () => 1 }
-  const exitCode = await runCommandLine(line.split(' ').filter(Boolean), verbs ?? [copy, fail, one], {
-    workingFolder: '/base',
-    output: {
-      stdout: (text) => {
-        stdout += text
-      },
-      stderr: (text) => {
-        stderr += text
-      },
-      stdoutIsTerminal: false,
-      stderrIsTerminal: false,
-    },
-    signal: aborted ? AbortSignal.abort() : new AbortController().signal,
-    showStacks,
-    loadEffects: async () => realEffects,
-  })
-  return { exitCode, stdout, stderr, context }
+  const signal = aborted ? AbortSignal.abort() : new AbortController().signal
+  const ended = await commandHere('/base', line.split(' ').filter(Boolean), { verbs: verbs ?? [copy, fail, one], signal, showStacks })
+  return { ...ended, context }
 }

@@ -10,32 +10,28 @@ import { orders } from '../../src/queries/orders.js'
 import { columnsFromRows } from '../../src/store/columns-from-rows.js'
 import { Decimal } from '../../src/store/decimal.js'
 import { defineSchema } from '../../src/store/schema.js'
+import { KeptOutput } from '../command-here.js'
 import { type Story, temporaryStories } from '../stories/workspace.js'
 
 const newStory = temporaryStories()
 
 async function runVerb<Options extends object>(verb: Verb<Options>, story: Story, table: string, options: Options, json = false): Promise<string> {
-  let stdout = ''
+  const output = new KeptOutput()
+  const signal = new AbortController().signal
   const context: Context<Options> = {
     workspace: story.folder,
     adopt: false,
     configFile: null,
+    kafka: null,
     json,
     options,
     arguments: [table],
-    output: {
-      stdout: (text) => {
-        stdout += text
-      },
-      stderr: () => undefined,
-      stdoutIsTerminal: false,
-      stderrIsTerminal: false,
-    },
-    signal: new AbortController().signal,
+    output,
+    signal,
     fx,
   }
   expect(await verb.run(context)).toBe(0)
-  return stdout
+  return output.said.stdout
 }
 
 const historyOf = (story: Story, table: string, options: HistoryOptions = {}, json = false) => runVerb(history, story, table, options, json)
@@ -51,6 +47,7 @@ async function copied(): Promise<Story> {
   await story.produce(2)
   await story.run(bronzeOrders)
   await story.run(orders)
+  await story.expectSound()
   return story
 }
 
@@ -100,6 +97,7 @@ describe('streamtop history', () => {
         filesRemoved: 0,
       },
     ])
+    await story.expectSound()
   })
 
   it('of a table that is not there is an error', async () => {

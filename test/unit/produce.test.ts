@@ -2,7 +2,6 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { runCommandLine } from '../../src/commands/command-line.js'
 import { produce } from '../../src/commands/produce.js'
 import { type Effects, realEffects } from '../../src/effects.js'
 import { nextOrders } from '../../src/queries/order-generator.js'
@@ -10,6 +9,7 @@ import { partRecords } from '../../src/queries/order-parts.js'
 import { openEmbeddedTopic } from '../../src/topic/embedded-topic.js'
 import { recordLines } from '../../src/topic/record-lines.js'
 import type { OutgoingRecord } from '../../src/topic/topic.js'
+import { type CommandChoices, commandHere } from '../command-here.js'
 
 let workspace: string
 
@@ -145,32 +145,9 @@ test('another number of partitions than the topic has is refused', async () => {
   })
 })
 
-interface Surroundings {
-  readonly fx?: Effects
-  readonly signal?: AbortSignal
-  readonly isTerminal?: boolean
-}
-
-async function run({ fx = realEffects, signal = new AbortController().signal, isTerminal = false }: Surroundings, ...words: string[]) {
-  let stdout = ''
-  let stderr = ''
-  const code = await runCommandLine([...words, '--workspace', workspace], [produce], {
-    workingFolder: workspace,
-    output: {
-      stdout: (text) => {
-        stdout += text
-      },
-      stderr: (text) => {
-        stderr += text
-      },
-      stdoutIsTerminal: isTerminal,
-      stderrIsTerminal: isTerminal,
-    },
-    signal,
-    showStacks: false,
-    loadEffects: async () => fx,
-  })
-  return { code, stdout, stderr }
+async function run(choices: CommandChoices, ...words: string[]) {
+  const { exitCode: code, ...said } = await commandHere(workspace, [...words, '--workspace', workspace], { verbs: [produce], ...choices })
+  return { code, ...said }
 }
 
 const streamtop = (...words: string[]) => run({}, ...words)

@@ -1,0 +1,84 @@
+/** What `streamtop` without a verb does: the dashboard on a terminal, else one line an event. */
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { isatty } from 'node:tty'
+import { onExit } from 'signal-exit'
+import type { Effects } from '../effects.js'
+import { StreamtopError } from '../errors.js'
+import { safeText } from '../safe-text.js'
+import type { SessionOptions } from '../session/live-session.js'
+import type { DashboardVerbOptions } from './dashboard.js'
+import type { Context } from './verb.js'
+
+const STDIN = 0
+
+/** @returns 0; a signal's exit code is the caller's */
+export async function runDashboard(context: Context<DashboardVerbOptions>): Promise<number> {
+  if (context.kafka !== null) {
+    throw new StreamtopError('usage', 'the dashboard watches embedded topics only, and --kafka was given', {
+      hint: 'run the queries with "streamtop run QUERY --kafka BROKERS" and look with "streamtop status --watch"',
+    })
+  }
+  if (!context.options.fresh) return watch(context)
+  const { fx, output } = context
+  const workspace = join(tmpdir(), `streamtop-${fx.randomUuid().slice(0, 8)}`)
+  // Also when a second ctrl-c or a closed pipe ends the process on the spot: after its children were killed.
+  const forget = onExit(() => removeIfPossible(workspace, fx), { alwaysLast: true })
+  try {
+    const exitCode = await watch({ ...context, workspace })
+    fx.files.removeFolder(workspace)
+    return exitCode
+  } catch (error) {
+    if (fx.files.exists(workspace)) output.stderr(`the workspace is left for a look: ${safeText(workspace)}\n`)
+    throw error
+  } finally {
+    forget()
+  }
+}
+
+/** A query that dies at this moment may still make a file. The folder is a temporary one: what is left goes with the others. */
+function removeIfPossible(folder: string, fx: Effects): void {
+  try {
+    fx.files.removeFolder(folder)
+  } catch {
+    // The exit code is what was asked for.
+  }
+}
+
+async function watch(context: Context<DashboardVerbOptions>): Promise<number> {
+  const { options, output, fx } = context
+  const end = context.options.seconds === undefined ? null : new AbortController()
+  if (end) void fx.sleep((options.seconds ?? 0) * 1_000, context.signal).then(() => end.abort())
+  const signal = end ? AbortSignal.any([context.signal, end.signal]) : context.signal
+  const isDumb = process.env.TERM === 'dumb'
+  const isTerminal = output.stdoutIsTerminal && isatty(STDIN)
+  if (isDumb && isTerminal && !options.plain && !context.json) output.stderr('TERM is dumb: one line an event instead of the dashboard\n')
+  if (options.plain || context.json || !isTerminal || isDumb) {
+    const { watchPlainly } = await import('./watch-plainly.js')
+    return watchPlainly(context, sessionOptionsOf(context), signal)
+  }
+  const { openDashboard } = await import('../tui/open-dashboard.js')
+  await openDashboard(
+    {
+      theme: options.theme ?? null,
+      isAscii: options.ascii ?? false,
+      streams: process,
+      environment: process.env,
+      async open() {
+        const { openProgramSession } = await import('../tui/open-program-session.js')
+        return openProgramSession(sessionOptionsOf(context), {}, fx)
+      },
+    },
+    signal,
+    fx,
+  )
+  return 0
+}
+
+function sessionOptionsOf({ workspace, configFile, adopt, options }: Context<DashboardVerbOptions>): SessionOptions {
+  return {
+    ...{ workspace, configFile, adopt, isReadOnly: options.readOnly ?? false },
+    ...{ intervalMs: options.interval ?? null, ratePerSecond: options.rate ?? null },
+    ...(options.pace === undefined ? {} : { pace: options.pace }),
+  }
+}

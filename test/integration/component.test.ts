@@ -1,0 +1,35 @@
+/** The dashboard inside another program that draws with Ink, as the package gives it: in a real terminal, with its own queries. */
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { expect, test } from 'vitest'
+import { commandFolder } from './command.js'
+import { openTerminal, processesIn } from './pseudo-terminal.js'
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+
+/** Static imports would load React before NODE_ENV is set. */
+const PROGRAM = `process.env.NODE_ENV = 'production'
+const { createElement: h } = await import('react')
+const { render, Box, Text } = await import('ink')
+const { Dashboard } = await import('streamtop/tui')
+const dashboard = h(Dashboard, { workspace: 'demo', pace: 'brisk', rows: 22 })
+await render(h(Box, { flexDirection: 'column' }, h(Text, null, 'my own program'), dashboard)).waitUntilExit()
+`
+
+test('it runs the queries, takes keys, and ends with the program around it; no query stays behind', async () => {
+  const { folder, path, list } = commandFolder()
+  mkdirSync(path('node_modules'))
+  for (const name of ['ink', 'react']) symlinkSync(`${ROOT}node_modules/${name}`, path('node_modules', name))
+  symlinkSync(ROOT, path('node_modules', 'streamtop'))
+  writeFileSync(path('program.mjs'), PROGRAM)
+
+  const terminal = openTerminal('', { folder, program: path('program.mjs') })
+  await terminal.shows(/^my own program\n streamtop/m)
+  await terminal.shows(/2 +. running +events_copy/)
+  expect(list('demo')).toContain('topics.db')
+  terminal.press('2K')
+  await terminal.shows(/✕ KILLED +events_copy/)
+  terminal.press('q')
+  expect(await terminal.ended).toBe(0)
+  expect(processesIn(folder)).toEqual([])
+})
