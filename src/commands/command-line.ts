@@ -62,11 +62,6 @@ async function runVerb(verb: Verb, command: Command, surroundings: Surroundings)
   if (kafka === undefined && kafkaProperties !== undefined) {
     throw new StreamtopError('usage', '--kafka-properties goes with --kafka', { hint: 'for example: --kafka broker:9093 --kafka-properties client.properties' })
   }
-  if (kafka !== undefined && verb.isDefault) {
-    throw new StreamtopError('usage', 'the dashboard shows embedded topics only, and --kafka was given', {
-      hint: 'leave --kafka out; "streamtop run" and "streamtop status" take it',
-    })
-  }
   const context: Context = {
     workspace: resolve(surroundings.workingFolder, workspace ?? '.'),
     adopt: adopt ?? false,

@@ -13,6 +13,7 @@ export interface DashboardVerbOptions {
   readonly rate?: number
   readonly plain?: boolean
   readonly seconds?: number
+  readonly topic?: string
 }
 
 export const dashboard: Verb<DashboardVerbOptions> = {
@@ -30,6 +31,7 @@ export const dashboard: Verb<DashboardVerbOptions> = {
     { flags: '--pace <name>', description: 'slowest, slower, slow, brisk, fast or full; slow unless given' },
     { flags: '--interval <ms>', description: 'plan batches so often, whatever the pace', parse: wholeNumber('--interval', 0) },
     { flags: '--rate <r>', description: 'orders a second of the generator, from the start', parse: parseRate },
+    { flags: '--topic <name>', description: 'what queries of topic orders read instead, and where orders are sent' },
     { flags: '--plain', description: 'one line an event, without escape codes' },
     { flags: '--seconds <n>', description: 'end by itself after so long', parse: wholeNumber('--seconds', 1) },
   ],

@@ -13,6 +13,7 @@ import { paintLine, textOf } from '../tui/paint.js'
 import { initialModel, reduce } from '../tui/reduce.js'
 import { svgOf } from '../tui/svg.js'
 import { themeFor } from '../tui/theme.js'
+import { loadWidths } from '../tui/width.js'
 import type { FrameOptions } from './frame.js'
 import type { Context } from './verb.js'
 
@@ -27,6 +28,7 @@ export async function drawFrame(context: Context<FrameOptions>): Promise<number>
     rows: options.rows ?? (isOnTerminal && process.stdout.rows > 0 ? process.stdout.rows : 24),
   }
   const look = { glyphs: options.ascii ? ASCII_GLYPHS : UNICODE_GLYPHS, timeZoneOffsetMinutes: fx.timeZoneOffsetMinutes(fx.nowMs()) }
+  await loadWidths()
   const lines = frameOf(await lookedAt(context, fx), size, look)
   if (options.svg !== undefined) {
     const path = resolve(options.svg)

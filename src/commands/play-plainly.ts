@@ -2,7 +2,7 @@
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { onExit } from 'signal-exit'
-import { type Effects, realEffects } from '../effects.js'
+import type { Effects } from '../effects.js'
 import { StreamtopError } from '../errors.js'
 import { loadQueries } from '../queries/load-queries.js'
 import { safeJson, safeText } from '../safe-text.js'
@@ -91,7 +91,7 @@ async function playOne({ name, scenario, configFile }: FoundScenario, given: str
         const { value, done } = await play.next()
         if (done) return value.isMet
         output.stdout(json ? `${safeJson({ scenario: name, ...value })}\n` : transcript.take(value))
-        await read(value, options.speed, signal)
+        await pauseToRead(value, options.speed, signal, real)
       }
     } finally {
       await stage.close()
@@ -102,7 +102,7 @@ async function playOne({ name, scenario, configFile }: FoundScenario, given: str
   }
 }
 
-async function read(event: PlayEvent, speed: number | undefined, signal: AbortSignal): Promise<void> {
+async function pauseToRead(event: PlayEvent, speed: number | undefined, signal: AbortSignal, fx: Effects): Promise<void> {
   if (event.kind !== 'caption' || speed === undefined) return
-  await realEffects.sleep((LOOK_MS + (event.text.length / CHARACTERS_PER_SECOND) * 1_000) / speed, signal)
+  await fx.sleep((LOOK_MS + (event.text.length / CHARACTERS_PER_SECOND) * 1_000) / speed, signal)
 }

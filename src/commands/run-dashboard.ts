@@ -4,7 +4,6 @@ import { join } from 'node:path'
 import { isatty } from 'node:tty'
 import { onExit } from 'signal-exit'
 import type { Effects } from '../effects.js'
-import { StreamtopError } from '../errors.js'
 import { safeText } from '../safe-text.js'
 import type { SessionOptions } from '../session/live-session.js'
 import type { DashboardVerbOptions } from './dashboard.js'
@@ -14,11 +13,6 @@ const STDIN = 0
 
 /** @returns 0; a signal's exit code is the caller's */
 export async function runDashboard(context: Context<DashboardVerbOptions>): Promise<number> {
-  if (context.kafka !== null) {
-    throw new StreamtopError('usage', 'the dashboard watches embedded topics only, and --kafka was given', {
-      hint: 'run the queries with "streamtop run QUERY --kafka BROKERS" and look with "streamtop status --watch"',
-    })
-  }
   if (!context.options.fresh) return watch(context)
   const { fx, output } = context
   const workspace = join(tmpdir(), `streamtop-${fx.randomUuid().slice(0, 8)}`)
@@ -75,9 +69,10 @@ async function watch(context: Context<DashboardVerbOptions>): Promise<number> {
   return 0
 }
 
-function sessionOptionsOf({ workspace, configFile, adopt, options }: Context<DashboardVerbOptions>): SessionOptions {
+function sessionOptionsOf({ workspace, configFile, adopt, kafka, options }: Context<DashboardVerbOptions>): SessionOptions {
   return {
     ...{ workspace, configFile, adopt, isReadOnly: options.readOnly ?? false },
+    ...{ kafka, topic: options.topic ?? null },
     ...{ intervalMs: options.interval ?? null, ratePerSecond: options.rate ?? null },
     ...(options.pace === undefined ? {} : { pace: options.pace }),
   }

@@ -89,6 +89,8 @@ function notesOf(query: QueryStatus, sentenceOf: (query: QueryStatus) => string 
   const sentence = isLossySkip ? null : sentenceOf(query)
   const told = sentence === null ? [] : [sentence.startsWith(query.name) ? sentence : `${query.name}: ${sentence}`]
   if (query.lastError !== null && !sentence?.includes(query.lastError.message)) told.push(`${query.name}: ${query.lastError.message}`)
+  const lost = query.lostOffsets ?? 0
+  if (lost > 0) told.push(`${query.name}: ${lost} ${lost === 1 ? 'offset' : 'offsets'} of its topic were gone before it could read them, and are left out`)
   const verdict = query.verdict === 'missing' || query.verdict === 'duplicated' || query.verdict === null
   const rejected = rejectedText(query.rejected ?? null, query.source?.name ?? null, query.rejectedTable ?? null)
   const reasons = verdict ? query.reasons : rejected === null ? [] : [rejected]

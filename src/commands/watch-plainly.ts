@@ -1,4 +1,5 @@
 /** The dashboard without a screen: the same session, and its events as lines until it is asked to end. */
+import { onTopic } from '../engine/open-topic.js'
 import { Observer } from '../observe/observe.js'
 import { findConfig, loadQueries } from '../queries/load-queries.js'
 import { safeText } from '../safe-text.js'
@@ -36,7 +37,8 @@ export async function watchPlainly(context: Context<DashboardVerbOptions>, optio
   if (!signal.aborted) await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
   await session.close()
   unsubscribe()
-  const queries = await loadQueries(options.configFile ?? findConfig(workspace, fx), fx)
+  const loaded = await loadQueries(options.configFile ?? findConfig(workspace, fx), fx)
+  const queries = loaded.map((query) => onTopic(query, options.topic ?? null))
   say(lines.last(await new Observer(workspace, queries, fx).observe(), fx.nowMs()))
   return 0
 }
