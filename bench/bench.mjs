@@ -21,7 +21,7 @@ await build({
   format: 'esm',
   platform: 'node',
   target: 'node20',
-  external: ['better-sqlite3', 'parquet-wasm'],
+  external: ['better-sqlite3', 'parquet-wasm', 'kafkajs', '@lydell/node-pty', '@xterm/headless'],
   logLevel: 'warning',
 })
 await import('./dist/main.mjs')

@@ -1,4 +1,5 @@
 /** What a benchmark gives back: figures, each beside its floor and its budget. */
+import type { KafkaChoice } from '../src/topic/kafka-choice.js'
 
 export interface Figure {
   /** What was done, in a few words. */
@@ -16,6 +17,10 @@ export interface Figure {
 
 export interface BenchContext {
   readonly isQuick: boolean
+  /** Also what takes ten minutes. */
+  readonly isLong: boolean
+  /** The broker of `--kafka`; null when none is there. */
+  readonly kafka: KafkaChoice | null
   /** Progress, on stderr. */
   say(text: string): void
   /** A new empty folder on the disk that is measured; removed at the end. */

@@ -1,5 +1,5 @@
 /**
- * The benchmark: every budget of docs/ARCHITECTURE.md that needs no dashboard, each beside its floor from the same run. Progress
+ * The benchmark: every budget of docs/ARCHITECTURE.md, each beside its floor from the same run. Progress
  * goes to stderr, one table to stdout, everything to bench/results.json or where `--json` says.
  */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -10,7 +10,9 @@ import { parseArgs } from 'node:util'
 import type { Bench, Figure } from './figure.js'
 import { comparePeers } from './peers.js'
 import { counts } from './rows/counts.js'
+import { dashboard } from './rows/dashboard.js'
 import { flatness } from './rows/flatness.js'
+import { kafka } from './rows/kafka.js'
 import { merge } from './rows/merge.js'
 import { oneRowBatch } from './rows/one-row-batch.js'
 import { start } from './rows/start.js'
@@ -19,11 +21,13 @@ import { throughput } from './rows/throughput.js'
 import { walkThrough } from './rows/walk-through.js'
 import { tableOf } from './table.js'
 
-const BENCHES: readonly Bench[] = [oneRowBatch, threeQueries, walkThrough, throughput, flatness, merge, counts, start]
+const BENCHES: readonly Bench[] = [oneRowBatch, threeQueries, walkThrough, throughput, flatness, merge, counts, start, dashboard, kafka]
 
 const USAGE = `npm run bench -- [options]
   --only NAME    one of ${BENCHES.map(({ name }) => name).join(', ')}; may be given several times
   --quick        fewer rounds: a look, not a measurement
+  --long         also what takes ten minutes: whether the dashboard's memory grows
+  --kafka BROKER also the topic on a real Kafka, HOST:PORT ("npm run kafka" starts one)
   --peers        Spark and delta-rs on the same work, beside ours (after npm run test:spark has fetched them)
   --json FILE    where the figures go, bench/results.json unless given
   --no-build     measure dist as it is
@@ -33,6 +37,8 @@ const { values: options } = parseArgs({
   options: {
     only: { type: 'string', multiple: true, default: [] },
     quick: { type: 'boolean', default: false },
+    long: { type: 'boolean', default: false },
+    kafka: { type: 'string' },
     peers: { type: 'boolean', default: false },
     json: { type: 'string' },
     'no-build': { type: 'boolean', default: false },
@@ -53,6 +59,8 @@ const say = (text: string) => void process.stderr.write(`${text}\n`)
 let folders = 0
 const context = {
   isQuick: options.quick,
+  isLong: options.long,
+  kafka: options.kafka === undefined ? null : { brokers: options.kafka, propertiesFile: null },
   say,
   folder() {
     const path = join(scratch, String(++folders))
@@ -63,7 +71,8 @@ const context = {
 
 try {
   const figures: Figure[] = []
-  const chosen = options.only.length > 0 ? BENCHES.filter(({ name }) => options.only.includes(name)) : options.peers ? [] : BENCHES
+  const everything = BENCHES.filter((bench) => bench !== kafka || context.kafka !== null)
+  const chosen = options.only.length > 0 ? BENCHES.filter(({ name }) => options.only.includes(name)) : options.peers ? [] : everything
   for (const bench of chosen) {
     say(bench.name)
     figures.push(...(await bench.run(context)))

@@ -3,7 +3,6 @@
 Takes one JSON object as its argument, says on stderr where it is, and writes one JSON object of milliseconds to stdout. Neither
 Spark's local file system nor delta-rs syncs what it writes; streamtop does.
 """
-import glob
 import json
 import os
 import sys
@@ -14,8 +13,10 @@ os.dup2(2, 1)  # whatever Spark prints is noise
 
 import pyarrow as pa  # noqa: E402
 from deltalake import DeltaTable, write_deltalake  # noqa: E402
-from pyspark.sql import SparkSession  # noqa: E402
-from pyspark.sql import functions as F  # noqa: E402
+
+sys.dont_write_bytecode = True
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "test", "spark"))
+from session import ORDERS_COLUMNS, merge, merge_newest, spark_session  # noqa: E402
 
 TASK = json.loads(sys.argv[1])
 FOLDER = TASK["folder"]
@@ -31,28 +32,6 @@ def timed(name, work, rounds):
         work(n)
         if n > 0:
             TIMES.setdefault(name, []).append((time.perf_counter() - started) * 1000)
-
-
-def spark_session():
-    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
-    jars = ",".join(sorted(glob.glob(os.path.join(TASK["jars"], "*.jar"))))
-    spark = (
-        SparkSession.builder.appName("bench")
-        .master("local[2]")
-        .config("spark.jars", jars)
-        .config("spark.sql.extensions", "io.delta.sql.DeltaSparkSessionExtension")
-        .config("spark.sql.catalog.spark_catalog", "org.apache.spark.sql.delta.catalog.DeltaCatalog")
-        .config("spark.sql.session.timeZone", "UTC")
-        .config("spark.sql.shuffle.partitions", "2")
-        .config("spark.databricks.delta.snapshotPartitions", "2")
-        .config("spark.driver.memory", "2g")
-        .config("spark.driver.bindAddress", "127.0.0.1")
-        .config("spark.ui.enabled", "false")
-        .config("spark.ui.showConsoleProgress", "false")
-        .getOrCreate()
-    )
-    spark.sparkContext.setLogLevel("OFF")
-    return spark
 
 
 def path(name):
@@ -75,22 +54,6 @@ def order_rows(first, count):
             "timestamp": pa.array([at] * count, pa.timestamp("us", "UTC")),
         }
     )
-
-
-def merge_newest(sink):
-    def merge(batch, _):
-        newest = (
-            batch.groupBy("order_id")
-            .agg(F.max_by(F.struct("customer_id", "status", "amount", "event_time"), "event_time").alias("e"))
-            .select("order_id", "e.*")
-        )
-        newest.createOrReplaceTempView("newest_events")
-        batch.sparkSession.sql(
-            f"MERGE INTO delta.`{sink}` t USING newest_events s ON t.order_id = s.order_id "
-            "WHEN MATCHED AND s.event_time > t.event_time THEN UPDATE SET * WHEN NOT MATCHED THEN INSERT *"
-        )
-
-    return merge
 
 
 def copy_to(sink):
@@ -125,7 +88,7 @@ def one_row_batches(names, source, start):
 
 
 def spark_work():
-    spark = spark_session()
+    spark = spark_session(TASK["jars"], "2g")
 
     def stream(name, source, sink, by):
         reader = spark.readStream.format("delta").load(path(source))
@@ -139,26 +102,20 @@ def spark_work():
     print("  spark: 1-row batches, three queries at once", file=sys.stderr, flush=True)
     write_deltalake(path("incoming"), order_rows(1, 1))
     write_deltalake(path("bronze"), order_rows(1, 1))
-    spark.sql(f"CREATE TABLE delta.`{path('newest')}` (order_id INT, customer_id STRING, status STRING, amount DECIMAL(10,2), event_time TIMESTAMP) USING delta")
+    spark.sql(f"CREATE TABLE delta.`{path('newest')}` ({ORDERS_COLUMNS}) USING delta")
     sources = {
         "bronze_orders": ("incoming", "bronze", None),
         "events_copy": ("bronze", "copy", copy_to(path("copy"))),
-        "orders": ("bronze", "newest", merge_newest(path("newest"))),
+        "orders": ("bronze", "newest", lambda batch, _: merge_newest(batch, path("newest"))),
     }
     one_row_batches(list(sources), path("incoming"), lambda name: stream(name, *sources[name]))
-
-    def merge(n):
-        spark.sql(
-            f"MERGE INTO delta.`{TASK['sparkTable']}` t USING delta.`{TASK['changes'][n]}` s ON t.order_id = s.order_id "
-            "WHEN MATCHED AND s.event_time > t.event_time THEN UPDATE SET * WHEN NOT MATCHED THEN INSERT *"
-        )
 
     def count(_):
         frame = spark.read.format("delta").load(TASK["sparkTable"])
         assert frame.count() == 1_000_000 and frame.distinct().count() == 1_000_000
 
     timed("spark count", count, 3)
-    timed("spark merge", merge, 3)
+    timed("spark merge", lambda n: merge(spark, TASK["sparkTable"], f"delta.`{TASK['changes'][n]}`"), 3)
     spark.stop()
 
 
@@ -167,7 +124,7 @@ def delta_rs_work():
     many = order_rows(0, 10_000)
     timed("delta-rs append 10000", lambda _: write_deltalake(path("rs_many"), many, mode="append"), ROUNDS)
 
-    def merge(n):
+    def merge_changes(n):
         source = DeltaTable(TASK["changes"][n]).to_pyarrow_table()
         (
             DeltaTable(TASK["deltaRsTable"])
@@ -177,7 +134,7 @@ def delta_rs_work():
             .execute()
         )
 
-    timed("delta-rs merge", merge, 3)
+    timed("delta-rs merge", merge_changes, 3)
 
 
 delta_rs_work()

@@ -5,11 +5,15 @@ import type { QueryDefinition } from '../src/engine/definition.js'
 import { processRunner } from '../src/engine/process-runner.js'
 import type { QueryEvent } from '../src/engine/events.js'
 import type { RunningQuery } from '../src/engine/runner.js'
+import type { KafkaChoice } from '../src/topic/kafka-choice.js'
 
 export interface ProcessChoices {
   readonly sourceOptions?: readonly string[]
   /** Null: until it is caught up. */
   readonly intervalMs?: number | null
+  readonly kafka?: KafkaChoice | null
+  /** Read instead of topic orders. */
+  readonly topic?: string | null
   readonly listen: (event: QueryEvent, nowMs: number) => void
 }
 
@@ -18,7 +22,8 @@ export const CLI = fileURLToPath(new URL('../../dist/cli.js', import.meta.url))
 const CHILD = fileURLToPath(new URL('../../dist/child.js', import.meta.url))
 
 export function startProcess(workspace: string, definition: QueryDefinition, choices: ProcessChoices): RunningQuery {
-  return processRunner({ configFile: null, childPath: CHILD }).start({
+  const { kafka = null, topic = null } = choices
+  return processRunner({ configFile: null, childPath: CHILD, kafka, topic }).start({
     workspace,
     definition,
     options: { sourceOptions: choices.sourceOptions ?? [], appId: null, intervalMs: choices.intervalMs ?? null, acceptGap: false },

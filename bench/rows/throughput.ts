@@ -12,7 +12,7 @@ import { orderRecord } from '../../src/queries/order-event.js'
 import type { QueryDefinition } from '../../src/engine/definition.js'
 import { againstFloor, type Bench, type BenchContext, type Figure, median, plain, withBudget } from '../figure.js'
 import { sendOrders } from '../generated-orders.js'
-import { CLI, ended, processFacts, startProcess } from '../query-process.js'
+import { CLI, ended, type ProcessChoices, processFacts, startProcess } from '../query-process.js'
 import { timed } from '../timed-process.js'
 
 const ROWS_PER_BATCH = 10_000
@@ -68,16 +68,22 @@ export const throughput: Bench = {
   },
 }
 
-interface Rate {
+export interface Rate {
   readonly rowsPerSecond: number
   readonly peakMb: number
 }
 
 /** From the end of the third batch, when everything is loaded and compiled, to the end of the last. */
-async function rate(workspace: string, definition: QueryDefinition, option: string): Promise<Rate> {
+export async function rate(
+  workspace: string,
+  definition: QueryDefinition,
+  option: string,
+  choices: Pick<ProcessChoices, 'kafka' | 'topic'> = {},
+): Promise<Rate> {
   const ends: { readonly ms: number; readonly rows: number }[] = []
   let peakMb = Number.NaN
   const running = startProcess(workspace, definition, {
+    ...choices,
     sourceOptions: [option],
     listen(event, nowMs) {
       if (event.kind !== 'batch') return

@@ -13,8 +13,8 @@ import { type Ending, type NamedQuery, type Runner, type RunningQuery, type RunR
 import type { StepEvent } from './steps.js'
 
 export interface ProcessRunnerOptions {
-  /** Handed to the children, which load the queries themselves: functions do not cross. */
-  readonly configFile: string | null
+  /** Handed to the children, which load the queries themselves: functions do not cross. Null for the built-in queries alone. */
+  readonly configFile?: string | null
   /** The child's program; the one of this build unless given. */
   readonly childPath?: string
   /** Where topics are; in the workspace unless given. */
@@ -24,7 +24,7 @@ export interface ProcessRunnerOptions {
 }
 
 /** A runner that forks. Of a query it needs the name alone. */
-export function processRunner(options: ProcessRunnerOptions, fx: Effects = realEffects): Runner<NamedQuery> {
+export function processRunner(options: ProcessRunnerOptions = {}, fx: Effects = realEffects): Runner<NamedQuery> {
   const childPath = options.childPath ?? fileURLToPath(new URL('./child.js', import.meta.url))
   return { start: (request) => start(request, childPath, options, fx) }
 }
@@ -32,7 +32,7 @@ export function processRunner(options: ProcessRunnerOptions, fx: Effects = realE
 function start(
   request: RunRequest<NamedQuery>,
   childPath: string,
-  { configFile, kafka = null, topic = null }: ProcessRunnerOptions,
+  { configFile = null, kafka = null, topic = null }: ProcessRunnerOptions,
   fx: Effects,
 ): RunningQuery {
   const { workspace, definition, options, hasUpstream, listen, onOutput } = request

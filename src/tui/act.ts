@@ -59,7 +59,7 @@ const NOTHING: readonly Effect[] = []
 const NOT_OPEN = 'the workspace is not open yet'
 const MAIN: Screen = { kind: 'main' }
 
-type ScreenAction = 'up' | 'down' | 'select' | 'zoom' | 'back' | 'rows' | 'history' | 'figures' | 'command' | 'filter' | 'help' | 'quit'
+type ScreenAction = 'up' | 'down' | 'select' | 'zoom' | 'back' | 'rows' | 'history' | 'figures' | 'command' | 'filter' | 'picture' | 'help' | 'quit'
 type WorkspaceAction = 'pause' | 'slower' | 'faster' | 'pace' | 'send' | 'generate' | 'rate-up' | 'rate-down'
 type QueryAction = Exclude<ActionName, ScreenAction | WorkspaceAction>
 
@@ -153,6 +153,7 @@ const ON_SCREEN: Readonly<Record<ScreenAction, (asked: Asked) => Reduced>> = {
     if (text !== undefined) return unasked(selectShown({ ...model, filter: text }, 0))
     return unasked({ ...cleared(model), prompt: { kind: 'filter', text: model.filter, cursor: [...model.filter].length, historyIndex: null } })
   },
+  picture: ({ model, request: { text = '' } }) => ({ model: cleared(model), effects: [{ kind: 'picture', path: text }] }),
   help: ({ model }) => unasked({ ...model, screen: model.screen.kind === 'help' ? MAIN : { kind: 'help', scroll: 0 } }),
   quit: ({ model }) => ({ model: model.isQuitting ? model : { ...model, isQuitting: true }, effects: [{ kind: 'quit' }] }),
 }

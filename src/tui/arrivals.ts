@@ -10,7 +10,7 @@ export const ARRIVALS_LIMIT = 60
  */
 export function countArrivals(arrivals: readonly number[], before: WorkspaceView | null, now: WorkspaceView): readonly number[] {
   if (before === null || now.takenAtMs <= before.takenAtMs) return arrivals
-  const difference = recordsOf(now) - recordsOf(before)
+  const difference = recordsOf(now, before) - recordsOf(before, before)
   // A topic that lost records, or is another one, gave none.
   const records = difference > 0n ? Number(difference) : 0
   const first = secondOf(before.takenAtMs)
@@ -25,9 +25,11 @@ export function countArrivals(arrivals: readonly number[], before: WorkspaceView
   return counts.slice(-ARRIVALS_LIMIT)
 }
 
-function recordsOf({ status }: WorkspaceView): bigint {
+/** A topic on Kafka that was not known before was there all the same: what it holds did not arrive now. */
+function recordsOf({ status }: WorkspaceView, before: WorkspaceView): bigint {
   let records = 0n
-  for (const { endOffsets } of status.topics) {
+  for (const { name, kind, endOffsets } of status.topics) {
+    if (kind === 'kafka' && !before.status.topics.some((known) => known.name === name)) continue
     for (const offset of Object.values(endOffsets)) if (/^\d+$/.test(offset)) records += BigInt(offset)
   }
   return records

@@ -106,7 +106,8 @@ function asideOf(subject: Subject, batch: BatchSteps, { model, look, room }: { m
     const seen = batch.batchId === null || batch.isSeenLive ? [] : ['as the disk tells it', 'seen on disk']
     return firstThatFits(condition.name === 'elsewhere' ? ['run by another process, as the disk tells it', ...seen] : seen, room, 'text')
   }
-  if (live.isWaitingForSource) return firstThatFits(['waits for its source'], room, 'flight')
+  if (live.isWaitingForSource)
+    return firstThatFits(live.unreachable === null ? ['waits for its source'] : ['its source does not answer', 'waits for its source'], room, 'flight')
   if (live.heldAt !== null) return firstThatFits([`held at ${live.heldAt.step}`], room, 'flight')
   if (live.armed !== null) {
     const occurrence = live.armed.occurrence > 1 ? ` number ${live.armed.occurrence}` : ''

@@ -77,6 +77,7 @@ export function wordsOf(alternative: string, names: KnownNames): readonly string
       return THEME_CHOICES
     case 'RATE':
     case 'TEXT':
+    case 'FILE':
       return []
     default:
       return [alternative]

@@ -4,6 +4,7 @@ import { shownText } from './foreign-text.js'
 import type { Glyphs, Look } from './glyphs.js'
 import type { Line, Tone } from './line.js'
 import { ageOf, timeOfDay } from './local-time.js'
+import { kafkaTexts, whyKafkaIsDown } from './kafka-texts.js'
 import type { Model } from './model.js'
 import { clipLine, lineWidth, span } from './spans.js'
 import { cellWidth } from './width.js'
@@ -49,10 +50,11 @@ function partsOf(model: Model, look: Look, hidden: string): Part[] {
   return [
     left(90, ['streamtop'], 'title'),
     left(30, state === null ? [] : workspaceTexts(state.workspace, glyphs)),
+    ...kafkaParts(model, look),
     left(95, accessTexts(model), 'flight'),
     left(85, filter === '' ? [] : [`filter /${shownText(filter, glyphs.isAscii, 20)}`, `/${shownText(filter, glyphs.isAscii, 8)}`], 'flight'),
     right(80, hidden === '' ? [] : [hidden], 'flight'),
-    right(60, topicTexts(view?.status.topics ?? [], glyphs)),
+    right(60, topicTexts(view?.status.topics ?? [], topicsAge(model), glyphs)),
     ...(isPaused || (view?.status.topics ?? []).length === 0 ? [] : [right(50, rateTexts(model, glyphs), 'alive')]),
     right(40, state === null || state.access !== 'owner' ? [] : paceTexts(state.pace)),
     right(86, age, 'flight'),
@@ -77,8 +79,23 @@ function accessTexts({ state }: Model): string[] {
   return state.access === 'read-only' ? ['read-only'] : []
 }
 
+/** Brokers that are down are worth more than the time of day; why they are is in the log and the sentence too. */
+function kafkaParts({ view }: Model, look: Look): Part[] {
+  const kafka = view?.status.kafka ?? null
+  if (kafka === null) return []
+  const isUp = kafka.state === 'connected'
+  const state: Part = { worth: isUp ? 45 : 88, side: 'left', tone: isUp ? 'text' : kafka.state === 'down' ? 'alarm' : 'flight', texts: kafkaTexts(kafka, look) }
+  return kafka.state === 'down' ? [state, { worth: 10, side: 'left', tone: 'alarm', texts: [whyKafkaIsDown(kafka, look), ''] }] : [state]
+}
+
+/** Of topics that could not be asked for at the last look; empty when they could. */
+function topicsAge({ view, nowMs }: Model): string {
+  const kafka = view?.status.kafka ?? null
+  return kafka === null || kafka.topicsOfMs === null ? '' : ageOf(kafka.topicsOfMs, nowMs)
+}
+
 /** Each partition's end offset, while there are few. */
-function topicTexts(topics: readonly TopicStatus[], { isAscii }: Glyphs): string[] {
+function topicTexts(topics: readonly TopicStatus[], age: string, { isAscii }: Glyphs): string[] {
   const [topic, ...others] = topics
   if (topic === undefined) return []
   const name = shownText(topic.name, isAscii, 40)
@@ -90,7 +107,8 @@ function topicTexts(topics: readonly TopicStatus[], { isAscii }: Glyphs): string
       ? [`topic ${name} ${ends.map(([partition, end]) => `${partition}:${shownText(end, isAscii, 20)}`).join(' ')}${more}`]
       : []
   const partitions = ends.length > 1 ? ` in ${ends.length} partitions` : ''
-  return [...byPartition, `topic ${name} ${sum}${partitions}${more}`, `topic ${name} ${sum}`, `${name} ${sum}`]
+  const texts = [...byPartition, `topic ${name} ${sum}${partitions}${more}`, `topic ${name} ${sum}`, `${name} ${sum}`]
+  return age === '' ? texts : texts.map((text) => `${text} (${age})`)
 }
 
 function rateTexts({ arrivals, state }: Model, { spark }: Glyphs): string[] {

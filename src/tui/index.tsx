@@ -11,6 +11,7 @@ import type { NamedQuery, Runner } from '../engine/runner.js'
 import { InkScreen } from './ink-screen.js'
 import type { ProgramSession } from './program.js'
 
+export { processRunner } from '../engine/process-runner.js'
 export type { NamedQuery, QueryDefinition, Runner }
 export type { Ending, RunningQuery, RunRequest } from '../engine/runner.js'
 

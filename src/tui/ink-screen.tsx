@@ -14,6 +14,8 @@ import type { Model } from './model.js'
 import { Program, type ProgramSession } from './program.js'
 import { initialModel } from './reduce.js'
 import { type Theme, themeFor, themeNamed, type ToneStyle } from './theme.js'
+import { svgOf } from './svg.js'
+import { loadWidths } from './width.js'
 
 export interface InkScreenProps {
   /** Begins the session; called once, when the component is mounted. */
@@ -35,6 +37,8 @@ export function InkScreen({ open, theme: choice, isAscii, columns, rows, onEnd, 
   sizeNow.current = size
   const [model, setModel] = useState<Model>(() => initialModel(fx.nowMs()))
   const [theme, setTheme] = useState<Theme>(() => themeFor(choice, process.env))
+  const themeNow = useRef(theme)
+  themeNow.current = theme
   const look = useMemo<Look>(
     () => ({ glyphs: isAscii ? ASCII_GLYPHS : UNICODE_GLYPHS, timeZoneOffsetMinutes: fx.timeZoneOffsetMinutes(fx.nowMs()) }),
     [isAscii, fx],
@@ -52,6 +56,7 @@ export function InkScreen({ open, theme: choice, isAscii, columns, rows, onEnd, 
         },
         draw: setModel,
         theme: (name) => setTheme(themeNamed(name, theme.background)),
+        picture: (shown) => svgOf(frameOf(shown, sizeNow.current, look), sizeNow.current, themeNow.current),
         // Both belong to the program around it.
         suspend: () => {},
         redraw: () => {},
@@ -64,6 +69,7 @@ export function InkScreen({ open, theme: choice, isAscii, columns, rows, onEnd, 
       (error: unknown) => isThere && onEnd(error),
     )
     program.start()
+    void loadWidths().then(() => program.drawAnew())
     const reader = new KeyReader((key) => program.press(key), fx)
     const take = (chunk: Uint8Array | string) => reader.take(chunk)
     if (isRawModeSupported) {

@@ -9,12 +9,13 @@ import { header } from './header.js'
 import { type Layout, layoutOf } from './layout.js'
 import type { Line, Size } from './line.js'
 import type { Model } from './model.js'
-import { drawPane, insideOf, rule } from './pane.js'
+import { drawPane, insideOf, rowsAround, rule } from './pane.js'
 import { queryTable } from './query-table.js'
 import { shownQueries } from './select.js'
 import { saidLines, saidPane } from './said-pane.js'
 import { beside, clipLine, span } from './spans.js'
 import { type Subject, subjectsOf } from './subject.js'
+import { topicLineCount, topicPane, topicWorthShowing } from './topic-pane.js'
 import { versionsPane } from './versions-pane.js'
 
 /** All panes. @param size at least 60×15 */
@@ -89,16 +90,20 @@ function subjectBlocks(subject: Subject, { model, layout, columns, look }: { mod
   const { style, rows } = layout
   const { glyphs } = look
   const width = insideOf(style, columns)
-  const hasSummary = rows.logs >= 7
+  const topicRows = topicRowsOf(subject, model, layout, width)
+  const logRows = rows.logs - (topicRows === 0 ? 0 : topicRows + rowsAround(style))
+  const hasSummary = logRows >= 7
   const leftColumns = Math.floor(columns * 0.46)
   const rightColumns = columns - leftColumns
   const lines: Line[] = []
   if (rows.batch > 0) lines.push(...drawPane(batchPane(subject, { model, look, width, height: rows.batch }), style, columns, rows.batch, glyphs))
+  const topic = topicRows === 0 ? null : topicWorthShowing(subject, model)
+  if (topic !== null) lines.push(...drawPane(topicPane(topic, subject, { model, look, width, height: topicRows }), style, columns, topicRows, glyphs))
   if (rows.logs > 0) {
-    const checkpoint = checkpointPane(subject, { width: insideOf(style, leftColumns), height: rows.logs, hasSummary, glyphs })
-    const versions = versionsPane(subject, { width: insideOf(style, rightColumns), height: rows.logs, hasSummary, glyphs })
-    const left = drawPane(checkpoint, style, leftColumns, rows.logs, glyphs)
-    lines.push(...beside(left, leftColumns, drawPane(versions, style, rightColumns, rows.logs, glyphs), glyphs.ellipsis))
+    const checkpoint = checkpointPane(subject, { width: insideOf(style, leftColumns), height: logRows, hasSummary, glyphs })
+    const versions = versionsPane(subject, { width: insideOf(style, rightColumns), height: logRows, hasSummary, glyphs })
+    const left = drawPane(checkpoint, style, leftColumns, logRows, glyphs)
+    lines.push(...beside(left, leftColumns, drawPane(versions, style, rightColumns, logRows, glyphs), glyphs.ellipsis))
   }
   if (rows.said > 0) {
     const pane = saidPane(subject, { model, width, height: rows.said, glyphs })
@@ -108,6 +113,16 @@ function subjectBlocks(subject: Subject, { model, layout, columns, look }: { mod
   }
   return lines
 }
+
+/** The partitions get of the logs' rows, where those have enough to give. */
+function topicRowsOf(subject: Subject, model: Model, { style, rows }: Layout, width: number): number {
+  const topic = topicWorthShowing(subject, model)
+  const room = rows.logs - LEAST_LOG_ROWS - rowsAround(style)
+  return topic === null ? 0 : Math.max(0, Math.min(MOST_TOPIC_ROWS, room, topicLineCount(topic, subject, width)))
+}
+
+const LEAST_LOG_ROWS = 5
+const MOST_TOPIC_ROWS = 3
 
 function nothingBlock(model: Model, { style, rows }: Layout, columns: number, look: Look): Line[] {
   const parts = (['batch', 'logs', 'said'] as const).filter((part) => rows[part] > 0)

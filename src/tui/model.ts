@@ -89,6 +89,8 @@ export type Effect =
   | { readonly kind: 'read-rows'; readonly table: string }
   | { readonly kind: 'read-history'; readonly table: string }
   | { readonly kind: 'theme'; readonly name: string }
+  /** The screen, as SVG into a file that is not there yet. */
+  | { readonly kind: 'picture'; readonly path: string }
   /** Ctrl-z, and ctrl-l. */
   | { readonly kind: 'suspend' | 'redraw' | 'quit' }
 

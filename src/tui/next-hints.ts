@@ -18,7 +18,8 @@ export function nextHints(subject: Subject, { state }: Model): readonly Hint[] {
 
 /** In an empty workspace, until the query has died or stopped for the first time. */
 function isNew({ live, status, condition }: Subject, isFirstStart: boolean): boolean {
-  return isFirstStart && live.ending === null && (status?.replays ?? 0) === 0 && FIRST.has(condition.name)
+  const isHarmed = status?.verdict === 'duplicated' || status?.verdict === 'missing'
+  return isFirstStart && live.ending === null && (status?.replays ?? 0) === 0 && !isHarmed && FIRST.has(condition.name)
 }
 
 const FIRST: ReadonlySet<string> = new Set(['starting', 'waiting', 'running'])
@@ -42,7 +43,7 @@ function hintsOf(subject: Subject): readonly Hint[] {
     case 'held':
       return [hint('step', 'its next step'), hint('kill', 'kill it right here')]
     case 'waiting':
-      return [hint('send', 'send orders')]
+      return live.unreachable === null ? [hint('send', 'send orders')] : []
     case 'armed':
       return [hint('arm', 'let it live')]
     case 'running':

@@ -7,6 +7,8 @@ import { KeyReader } from './key-reader.js'
 import { Program, type ProgramSession } from './program.js'
 import { Terminal, type TerminalStreams } from './terminal.js'
 import { type Theme, themeFor, themeNamed } from './theme.js'
+import { svgOf } from './svg.js'
+import { loadWidths } from './width.js'
 
 export interface DashboardOptions {
   /** Null: what the environment asks for. */
@@ -53,6 +55,7 @@ export async function openDashboard(options: DashboardOptions, signal: AbortSign
         theme = themeNamed(name, theme.background)
         program.drawAnew()
       },
+      picture: (model) => svgOf(frameOf(model, terminal.size, look), terminal.size, theme),
       suspend: () => void terminal.suspend(),
       redraw: drawAnew,
     },
@@ -63,6 +66,8 @@ export async function openDashboard(options: DashboardOptions, signal: AbortSign
   terminal.open()
   try {
     program.start()
+    // The first frame may have been cut short where it is wide.
+    void loadWidths().then(() => program.drawAnew())
     if (signal.aborted) quit()
     await program.ended
   } finally {

@@ -15,6 +15,7 @@ export async function openProgramSession(
   { runner, onOutput = () => {} }: { readonly runner?: Runner<NamedQuery>; readonly onOutput?: (text: string) => void },
   fx: Effects,
 ): Promise<ProgramSession> {
+  const { kafka = null, topic = null } = options
   const reader = startWorkspaceThread({ onOutput }, fx)
-  return { reader, session: await openSession(options, reader, (configFile) => runner ?? processRunner({ configFile }, fx), fx) }
+  return { reader, session: await openSession(options, reader, (configFile) => runner ?? processRunner({ configFile, kafka, topic }, fx), fx) }
 }

@@ -57,6 +57,7 @@ type Failed = { readonly error: string }
 
 function parseArguments(form: CommandForm, text: string, names: KnownNames): Found | Failed {
   if (form.slots[0]?.alternatives.includes('TEXT')) return { text }
+  if (form.slots[0]?.alternatives.includes('FILE')) return text === '' ? { error: `${form.verb} needs the name of a file` } : { text }
   let found: Found = {}
   let filled = 0
   for (const word of text === '' ? [] : text.split(/\s+/)) {

@@ -4,8 +4,9 @@
  *
  * Nothing runs while nothing happens: frames are drawn when the model has changed, and the clock ticks only while the queries may.
  */
+import { resolve } from 'node:path'
 import type { Effects } from '../effects.js'
-import { asStreamtopError } from '../errors.js'
+import { asStreamtopError, StreamtopError } from '../errors.js'
 import type { Session } from '../session/session.js'
 import type { WorkspaceService } from '../session/workspace-service.js'
 import { DrawSchedule } from './draw-schedule.js'
@@ -26,6 +27,8 @@ export interface ProgramHost {
   draw(model: Model): void
   /** `:theme NAME`. @throws usage for a name that is none */
   theme(name: string): void
+  /** The model as SVG. */
+  picture(model: Model): string
   /** Ctrl-z. */
   suspend(): void
   /** Ctrl-l: the picture is lost. */
@@ -156,6 +159,8 @@ export class Program {
         return this.#afterwards(reader?.history(effect.table, HISTORY_LIMIT).then((content) => ({ kind: 'history', table: effect.table, content })))
       case 'theme':
         return this.#afterwards(Promise.resolve().then(() => void this.#host.theme(effect.name)))
+      case 'picture':
+        return this.#afterwards(Promise.resolve().then(() => this.#savePicture(effect.path)))
       case 'suspend':
         return this.#host.suspend()
       case 'redraw':
@@ -176,6 +181,14 @@ export class Program {
         this.#take({ kind: 'outcome', message: { kind: 'refused', text: hint === undefined ? message : `${message}; ${hint}`, atMs: this.#fx.nowMs() } }, 'key')
       },
     )
+  }
+
+  /** @throws usage when the file is there already */
+  #savePicture(path: string): Input {
+    const text = this.#host.picture(this.#model)
+    if (this.#fx.files.create(resolve(path), text) === 'exists')
+      throw new StreamtopError('usage', `${path} is there already`, { hint: 'name another file' })
+    return { kind: 'outcome', message: { kind: 'done', text: `this screen is in ${path}`, atMs: this.#fx.nowMs() } }
   }
 
   /** The clock ticks with the seconds, unless all is paused. */

@@ -3,7 +3,7 @@
  * every mode has an answer. A model that nothing changed is given back itself, so that no frame is drawn.
  */
 import { isDeepStrictEqual } from 'node:util'
-import type { WorkspaceView } from '../session/session-state.js'
+import type { LogEntry, WorkspaceView } from '../session/session-state.js'
 import { act, requestOfKey, unasked } from './act.js'
 import { countArrivals } from './arrivals.js'
 import type { KeyPress } from './keys.js'
@@ -60,7 +60,7 @@ function take(model: Model, input: Input, size: Size): Reduced {
     case 'view':
       return { model: withView(model, input.view), effects: readAgain(model, input.view) }
     case 'log':
-      return unasked({ ...model, log: [...model.log, input.entry].slice(-LOG_LIMIT) })
+      return unasked({ ...model, log: [...model.log, input.entry].slice(-LOG_LIMIT), message: messageAfter(model, input.entry) })
     case 'key':
       return press(model, input.key, size)
     case 'tick':
@@ -129,4 +129,9 @@ function withContent(model: Model, { kind, table, content }: Extract<Input, { ki
   const { screen } = model
   if (screen.kind !== kind || screen.table !== table) return model
   return { ...model, screen: { ...screen, content } as Screen }
+}
+
+/** That a query will die says nothing any more once it has. */
+function messageAfter({ message }: Model, { kind }: LogEntry): Model['message'] {
+  return message?.kind === 'done' && (kind === 'killed' || kind === 'failed') ? null : message
 }

@@ -116,7 +116,11 @@ function shortened(lines: readonly Line[], height: number, width: number, { elli
 function countsOf({ status }: Subject): string[] {
   if (status === null || status.replays === null || status.skips === null) return []
   const both = `${counted(status.replays, 'replay')}, ${counted(status.skips, 'skip')}`
-  return [status.attempts === null ? both : `${counted(status.attempts, 'attempt')}, ${both}`, both]
+  const all = status.attempts === null ? both : `${counted(status.attempts, 'attempt')}, ${both}`
+  const { lostOffsets } = status
+  if (lostOffsets === undefined || lostOffsets === null || lostOffsets === 0) return [all, both]
+  const lost = `${counted(lostOffsets, 'offset')} lost`
+  return [`${lost}, ${all}`, `${lost}, ${both}`, lost]
 }
 
 function capital(text: string): string {

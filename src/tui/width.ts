@@ -1,5 +1,4 @@
 /** How many cells of a terminal a text takes, and how a text is cut to cells: wide characters take two, combining marks none. */
-import stringWidth from 'string-width'
 
 /**
  * Characters that take one cell each and never join their neighbours: ASCII, Latin, punctuation, arrows, control pictures, boxes,
@@ -7,7 +6,16 @@ import stringWidth from 'string-width'
  */
 const NARROW = /^[\x20-\x7e\u00a1-\u00ac\u00ae-\u02ff\u2010-\u2027\u2190-\u21ff\u2400-\u25fc\u2715]*$/
 
-const segmenter = new Intl.Segmenter()
+let segmenter: Intl.Segmenter | null = null
+let stringWidth: ((text: string) => number) | null = null
+
+/**
+ * Loads what measures wide characters. It takes longer than everything else before the first frame, which can be drawn without: until
+ * it is there, a character that is not surely narrow counts as two cells, so that no line is too wide.
+ */
+export async function loadWidths(): Promise<void> {
+  stringWidth ??= (await import('string-width')).default
+}
 
 /** Cells that a text takes. The text is safe already: it holds no control and no escape sequence. */
 export function cellWidth(text: string): number {
@@ -19,6 +27,7 @@ const measuredWidths = new Map<string, number>()
 const MOST_MEASURED = 2_000
 
 function measured(text: string): number {
+  if (stringWidth === null) return 2 * text.length
   const known = measuredWidths.get(text)
   if (known !== undefined) return known
   if (measuredWidths.size >= MOST_MEASURED) measuredWidths.clear()
@@ -41,6 +50,7 @@ export function headOf(text: string, width: number): string {
   if (NARROW.test(text)) return text.slice(0, Math.max(0, width))
   let head = ''
   let used = 0
+  segmenter ??= new Intl.Segmenter()
   for (const { segment } of segmenter.segment(text)) {
     used += measured(segment)
     if (used > width) break

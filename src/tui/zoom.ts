@@ -10,6 +10,7 @@ import { drawPane, firstThatFits, insideOf, type Pane, type PaneStyle } from './
 import { saidSpans } from './said-pane.js'
 import { beside, span, wrapSpans } from './spans.js'
 import { type Subject, subjectsOf } from './subject.js'
+import { topicLineCount, topicPane, topicWorthShowing } from './topic-pane.js'
 import { versionsPane } from './versions-pane.js'
 
 type Zoom = Extract<Screen, { kind: 'zoom' }>
@@ -54,7 +55,9 @@ function logsBody(subject: Subject, model: Model, { scroll }: Zoom, { columns, r
   const style = styleFor(columns)
   const around = style === 'boxed' ? 2 : 1
   const said = wrapSpans(saidSpans(subject, model, glyphs), insideOf(style, columns)).slice(0, Math.max(1, Math.floor(rows / 3)))
-  const height = rows - said.length - 2 * around
+  const topic = topicWorthShowing(subject, model)
+  const topicRows = topic === null ? 0 : Math.min(Math.max(0, Math.floor(rows / 4) - around), topicLineCount(topic, subject, insideOf(style, columns)))
+  const height = rows - said.length - 2 * around - (topicRows === 0 ? 0 : topicRows + around)
   const batches = subject.batches ?? []
   const versions = subject.versions ?? []
   const first = clamp(scroll, Math.max(batches.length, versions.length) - (height - 1))
@@ -69,7 +72,11 @@ function logsBody(subject: Subject, model: Model, { scroll }: Zoom, { columns, r
   const inside = { height, hasSummary: height >= 7, glyphs }
   const left = drawPane(checkpointPane(scrolled, { ...inside, width: insideOf(style, leftColumns) }), style, leftColumns, height, glyphs)
   const right = drawPane(versionsPane(scrolled, { ...inside, width: insideOf(style, columns - leftColumns) }), style, columns - leftColumns, height, glyphs)
-  return [...drawPane(pane, style, columns, said.length, glyphs), ...beside(left, leftColumns, right, glyphs.ellipsis)]
+  const partitions =
+    topic === null || topicRows === 0
+      ? []
+      : drawPane(topicPane(topic, subject, { model, look, width: insideOf(style, columns), height: topicRows }), style, columns, topicRows, glyphs)
+  return [...drawPane(pane, style, columns, said.length, glyphs), ...partitions, ...beside(left, leftColumns, right, glyphs.ellipsis)]
 }
 
 function styleFor(columns: number): PaneStyle {

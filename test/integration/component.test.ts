@@ -1,5 +1,5 @@
 /** The dashboard inside another program that draws with Ink, as the package gives it: in a real terminal, with its own queries. */
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { commandFolder } from './command.js'
@@ -7,14 +7,8 @@ import { openTerminal, processesIn } from './pseudo-terminal.js'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
-/** Static imports would load React before NODE_ENV is set. */
-const PROGRAM = `process.env.NODE_ENV = 'production'
-const { createElement: h } = await import('react')
-const { render, Box, Text } = await import('ink')
-const { Dashboard } = await import('streamtop/tui')
-const dashboard = h(Dashboard, { workspace: 'demo', pace: 'brisk', rows: 22 })
-await render(h(Box, { flexDirection: 'column' }, h(Text, null, 'my own program'), dashboard)).waitUntilExit()
-`
+/** The README's example: what it shows is what people copy. */
+const [, PROGRAM = ''] = /```js\n([^`]*streamtop\/tui[^`]*)```/.exec(readFileSync(`${ROOT}README.md`, 'utf8')) ?? []
 
 test('it runs the queries, takes keys, and ends with the program around it; no query stays behind', async () => {
   const { folder, path, list } = commandFolder()

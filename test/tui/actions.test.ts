@@ -100,6 +100,7 @@ const CASES: Record<ActionName, Case> = {
     key: { shows: { prompt: { kind: 'filter', text: '', cursor: 0, historyIndex: null } } },
     command: { line: 'filter two words', outcome: { shows: { filter: 'two words', prompt: null } } },
   },
+  picture: { key: {}, command: { line: 'picture a.svg', outcome: { effects: [{ kind: 'picture', path: 'a.svg' }] } } },
   help: { key: { shows: { screen: { kind: 'help', scroll: 0 } } }, command: { line: 'help', outcome: { shows: { screen: { kind: 'help', scroll: 0 } } } } },
   quit: {
     key: { shows: { isQuitting: true }, effects: [{ kind: 'quit' }] },

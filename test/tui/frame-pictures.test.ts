@@ -1,7 +1,7 @@
 /** What the main screen looks like, to the letter: `pictures/` has one file for each state and size. `npx vitest -u` draws them anew. */
 import { expect, test } from 'vitest'
 import { STEPS } from '../../src/engine/steps.js'
-import { killedAt, MODELS, ASCII_LOOK, LOOK, pictureOf } from './models.js'
+import { kafkaUp, killedAt, MODELS, ASCII_LOOK, LOOK, pictureOf } from './models.js'
 
 const SIZES = [
   [80, 24],
@@ -50,4 +50,13 @@ test('a zoom into the logs, and one into the events', async () => {
   const model = killedAt('table-committed')
   const pictures = (['logs', 'events'] as const).map((pane) => pictureOf({ ...model, screen: { kind: 'zoom', pane, scroll: 2 } }, 100, 20, LOOK))
   await expect(`${pictures.join('\n\n')}\n`).toMatchFileSnapshot('pictures/zoomed-100x20.txt')
+})
+
+test('a zoom into the logs of a query on Kafka has its partitions; where not all fit, those that are furthest behind', async () => {
+  const up = kafkaUp()
+  const ends = Object.fromEntries(Array.from({ length: 60 }, (_, partition) => [partition, String(partition * 7)]))
+  const topics = [{ name: 'orders', kind: 'kafka' as const, partitions: 60, endOffsets: ends }]
+  const many = { ...up, view: up.view && { ...up.view, status: { ...up.view.status, topics } } }
+  const pictures = [up, many].map((model) => pictureOf({ ...model, screen: { kind: 'zoom', pane: 'logs', scroll: 0 } }, 100, 24, LOOK))
+  await expect(`${pictures.join('\n\n')}\n`).toMatchFileSnapshot('pictures/kafka-zoomed-100x24.txt')
 })

@@ -5,6 +5,9 @@ import type { BatchAttempt, QueryStatus, Status, TableStatus } from '../../src/o
 import type { HistoryLine } from '../../src/observe/table-history.js'
 import type { LiveAttempt, LiveEnding, LiveQuery, LogEntry, QueryInfo, SessionState } from '../../src/session/session-state.js'
 import type { Model } from '../../src/tui/model.js'
+import { loadWidths } from '../../src/tui/width.js'
+
+await loadWidths()
 
 /** 2026-10-01 12:04:28 in UTC. */
 export const NOW_MS = 1_790_856_268_000
@@ -76,6 +79,7 @@ export function liveQuery(name: Name, pid: number): LiveQuery {
     pid,
     heldByPid: null,
     isWaitingForSource: false,
+    unreachable: null,
     isHeld: false,
     heldAt: null,
     killStep: 'table-committed',

@@ -1,7 +1,7 @@
 /** The states of the dashboard that pictures and tests are made of: each is the model of `model-builder.ts` with changes. */
 import { type Step, STEPS } from '../../src/engine/steps.js'
-import type { QueryStatus, TableStatus } from '../../src/observe/status.js'
-import type { LiveQuery, QueryInfo } from '../../src/session/session-state.js'
+import type { KafkaStatus, QueryStatus, TableStatus } from '../../src/observe/status.js'
+import type { LiveQuery, LogEntry, QueryInfo } from '../../src/session/session-state.js'
 import type { Model } from '../../src/tui/model.js'
 import { hostile } from './hostile-model.js'
 import {
@@ -322,6 +322,50 @@ export function twoPartitions(): Model {
   })
 }
 
+/** The topic is on Kafka, in three partitions; `bronze_orders` is selected, has read two of them, and has lost records. */
+export function kafkaUp(): Model {
+  return kafkaModel(
+    { brokers: 'localhost:9092', state: 'connected', sinceMs: NOW_MS - 60_000, topicsOfMs: null, lastError: null },
+    { status: { lag: 5, lostOffsets: 12 } },
+  )
+}
+
+/** Its broker was killed two seconds ago: the query waits, and what is told of the topic is of before. */
+export function kafkaDown(): Model {
+  const unreachable = 'Kafka at localhost:9092 does not answer (connect ECONNREFUSED 127.0.0.1:9092); it is tried again'
+  const message = 'Kafka at localhost:9092 does not answer: connect ECONNREFUSED 127.0.0.1:9092'
+  const lastError = { code: 'source-missing' as const, message, hint: 'is the broker running?', condition: null }
+  return kafkaModel(
+    { brokers: 'localhost:9092', state: 'down', sinceMs: NOW_MS - 2_000, topicsOfMs: NOW_MS - 3_000, lastError },
+    {
+      live: { isWaitingForSource: true, unreachable },
+      status: {
+        state: 'waiting',
+        lag: 5,
+        lastError: { ...lastError, message: unreachable, hint: 'start the broker, and the query goes on by itself' },
+      },
+      log: [logEntry(2, 'topic', 'waiting', message), logEntry(1, 'bronze_orders', 'waiting', `waits: ${unreachable}`)],
+    },
+  )
+}
+
+function kafkaModel(
+  kafka: KafkaStatus,
+  { live = {}, status = {}, log = [] }: { live?: Partial<LiveQuery>; status?: Partial<QueryStatus>; log?: readonly LogEntry[] },
+): Model {
+  const model = modelWith({
+    model: { selected: 'bronze_orders' },
+    live: { bronze_orders: live },
+    status: { bronze_orders: { endOffset: { orders: { 0: '20', 1: '19', 2: '18' } }, ...status } },
+    topics: [{ name: 'orders', kind: 'kafka', partitions: 3, endOffsets: { 0: '20', 1: '24', 2: '18' } }],
+    batches: batchLinesDownFrom(8).map((line) => ({ ...line, range: '3 partitions, 6 records' })),
+    versions: versionsDownFrom(8).map((line) => ({ ...line, query: 'bronze_orders', operation: 'STREAMING UPDATE' })),
+    log,
+    state: { isFirstStart: false },
+  })
+  return { ...model, view: model.view && { ...model.view, status: { ...model.view.status, kafka } } }
+}
+
 /** Every one by its name. */
 export const MODELS: Readonly<Record<string, Model>> = {
   'first-start': firstStart(),
@@ -337,5 +381,7 @@ export const MODELS: Readonly<Record<string, Model>> = {
   viewer: viewer(),
   foreign: foreign(),
   'two-partitions': twoPartitions(),
+  'kafka-up': kafkaUp(),
+  'kafka-down': kafkaDown(),
   hostile: hostile(),
 }

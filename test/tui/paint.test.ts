@@ -3,6 +3,9 @@ import { expect, test } from 'vitest'
 import type { Line } from '../../src/tui/line.js'
 import { paintLine, textOf } from '../../src/tui/paint.js'
 import { themeNamed } from '../../src/tui/theme.js'
+import { loadWidths } from '../../src/tui/width.js'
+
+await loadWidths()
 
 const DARK = themeNamed('default', 'dark')
 const MONO = themeNamed('mono', 'dark')

@@ -154,6 +154,7 @@ function begin(session: FakeSession, open: () => Promise<ProgramSession>) {
     size: { columns: 80, rows: 24 },
     draw: (model: Model) => void frames.push({ atMs: clock.nowMs, model }),
     theme: () => {},
+    picture: () => '<svg>',
     suspend: () => {},
     redraw: () => {},
   }

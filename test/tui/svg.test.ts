@@ -6,6 +6,9 @@ import type { Frame, Line } from '../../src/tui/line.js'
 import { svgOf } from '../../src/tui/svg.js'
 import { themeNamed } from '../../src/tui/theme.js'
 import { cellWidth } from '../../src/tui/width.js'
+import { loadWidths } from '../../src/tui/width.js'
+
+await loadWidths()
 
 const DARK = themeNamed('default', 'dark')
 const FRAME: Frame = [

@@ -4,7 +4,9 @@ import stringWidth from 'string-width'
 import { describe, expect, test } from 'vitest'
 import { shownText } from '../../src/tui/foreign-text.js'
 import { lineWidth, span, wrapSpans } from '../../src/tui/spans.js'
-import { cellWidth, clip, headOf, padLeft, padRight } from '../../src/tui/width.js'
+import { cellWidth, clip, headOf, loadWidths, padLeft, padRight } from '../../src/tui/width.js'
+
+await loadWidths()
 
 const SAFE = fc.string({ unit: 'binary', maxLength: 30 }).map((text) => shownText(text, false))
 
