@@ -8,7 +8,7 @@ import { join } from 'node:path'
 /**
  * @param {string} folder of the table
  * @returns {{versions: {version: number, text: string, actions: object[]}[], live: Map<string, object>, problems: string[]}}
- *   `live` has the add of each live file by its path
+ *   `live` has the add of each live file by its path, with the version that added it
  */
 export function replayTable(folder) {
   const log = join(folder, '_delta_log')
@@ -30,7 +30,7 @@ export function replayTable(folder) {
     if (version !== versions[0].version + index) problems.push(`${folder} has version ${version} after ${versions[index - 1].version}`)
     for (const { add, remove } of actions) {
       if (remove && !live.delete(decodeURIComponent(remove.path))) problems.push(`version ${version} of ${folder} removes ${remove.path}, which is not live`)
-      if (add) live.set(decodeURIComponent(add.path), { ...add, path: decodeURIComponent(add.path) })
+      if (add) live.set(decodeURIComponent(add.path), { ...add, path: decodeURIComponent(add.path), version })
     }
   }
   return { versions, live, problems }

@@ -32,9 +32,14 @@ export async function dropTables(workspace: string, tables: readonly string[], q
   }
 }
 
-/** The tables that may come of a query: what it writes, and where the native sink puts records that it cannot read. */
-export function tablesOf({ writes }: QueryDefinition): string[] {
-  return writes.flatMap((table) => [table, `${table}_rejected`])
+/** The tables that may come of a query. */
+export function tablesOf({ writes }: QueryDefinition): readonly string[] {
+  return writes
+}
+
+/** A table, and those of the records that the queries with that sink reject: such a query's two tables hold its source together. */
+export function withRejectedTables(table: string, queries: readonly QueryDefinition[]): string[] {
+  return [table, ...new Set(queries.flatMap((query) => (query.table === table ? (query.rejectedTable ?? []) : [])))]
 }
 
 async function lockOf(workspace: string, query: string, table: string, fx: Effects): Promise<QueryLock> {

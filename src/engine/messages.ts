@@ -3,7 +3,7 @@ import { type ErrorCode, StreamtopError } from '../errors.js'
 import type { ControlSettings } from './control.js'
 import type { QueryEvent } from './events.js'
 import type { KafkaChoice } from '../topic/kafka-choice.js'
-import type { RunOptions } from './life.js'
+import type { RunOptions } from './run-options.js'
 
 /** The first message: what to run. */
 export interface ChildTask {

@@ -30,6 +30,8 @@ export interface SourceProgress {
   readonly numInputRows: number
   readonly inputRowsPerSecond?: number
   readonly processedRowsPerSecond?: number
+  /** Of a topic: what its query has left out because it was gone, of all its batches; absent for nothing. */
+  readonly metrics?: { readonly lostOffsets: string }
 }
 
 export interface ProgressFacts {
@@ -42,6 +44,8 @@ export interface ProgressFacts {
   readonly clock: BatchClock
   /** When the trigger before began, null for the first of a run. */
   readonly previousStartMs: number | null
+  /** Offsets of its topic that were gone before this query's batches could read them. */
+  readonly lostOffsets: number
 }
 
 /** The progress of a batch that is done. */
@@ -76,10 +80,18 @@ export function progressOf(facts: ProgressFacts): QueryProgress {
         latestOffset: parsed(source.latestOffset()),
         numInputRows,
         ...rates,
+        ...(facts.lostOffsets > 0 ? { metrics: { lostOffsets: String(facts.lostOffsets) } } : {}),
       },
     ],
     sink: { description: definition.sink.kind === 'append' ? `DeltaSink[${definition.sink.table}]` : 'ForeachBatchSink', numOutputRows: -1 },
   }
+}
+
+/** How many offsets a query had left out by the batch of this progress, given as JSON; null when it is none. */
+export function lostOffsetsOf(progress: string): number | null {
+  const read = parsed(progress) as { readonly sources?: readonly { readonly metrics?: { readonly lostOffsets?: unknown } }[] } | string | null
+  if (typeof read !== 'object' || !Array.isArray(read?.sources)) return null
+  return Number(read.sources[0]?.metrics?.lostOffsets ?? 0)
 }
 
 function perSecond(rows: number, ms: number): number {

@@ -2,7 +2,7 @@
 import type { ArmedStep, ControlSettings } from './control.js'
 import type { QueryDefinition } from './definition.js'
 import type { EventListener } from './events.js'
-import type { RunOptions } from './life.js'
+import type { RunOptions } from './run-options.js'
 import type { StepEvent } from './steps.js'
 
 /** The least that a runner must know of a query: the process runner's child loads the rest itself. */

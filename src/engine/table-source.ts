@@ -65,9 +65,11 @@ export function tableSource(workspace: string, query: string, spec: TableSpec, a
       return end && formatTableOffset(end)
     },
     async waitForMore(start, signal) {
+      const past = parse(start)
       while (!signal.aborted) {
-        const newest = store.newestVersion(spec.name)
-        if (newest !== null && newest >= (parse(start)?.version ?? 0)) return
+        const now = store.base(spec.name)
+        // A table that was dropped and made again may have fewer versions: the next plan says that it is another.
+        if (now !== null && (now.version >= (past?.version ?? 0) || now.table.tableId !== past?.tableId)) return
         await fx.sleep(POLL_MS, signal)
       }
     },

@@ -32,8 +32,10 @@ export function topicSource(workspace: string, query: string, spec: TopicSpec, o
   let initial: PartitionOffsets | null = null
   let upTo: PartitionOffsets | null = null
   let latest: PartitionOffsets | null = null
+  /** What was there when a batch was planned that has not been read yet. */
+  let planned: { readonly end: string; readonly there: Bounds } | null = null
 
-  async function bounds(): Promise<{ readonly earliest: PartitionOffsets; readonly latest: PartitionOffsets }> {
+  async function bounds(): Promise<Bounds> {
     const [earliest, newest] = await Promise.all([topic.startOffsets(), topic.endOffsets()])
     return { earliest, latest: newest }
   }
@@ -46,8 +48,11 @@ export function topicSource(workspace: string, query: string, spec: TopicSpec, o
   }
 
   /** The records of a range, and what of it was gone. */
-  async function readRange(start: PartitionOffsets | null, end: PartitionOffsets): Promise<{ batches: RecordBatch[]; notes: string[]; lostOffsets: number }> {
-    const there = await bounds()
+  async function readRange(
+    start: PartitionOffsets | null,
+    end: PartitionOffsets,
+    there: Bounds,
+  ): Promise<{ batches: RecordBatch[]; notes: string[]; lostOffsets: number }> {
     const { failOnDataLoss } = options
     const batches: RecordBatch[] = []
     for (const { partition, start: from, end: to } of topicRanges(start, end, { ...there, failOnDataLoss })) {
@@ -91,14 +96,20 @@ export function topicSource(workspace: string, query: string, spec: TopicSpec, o
       latest = there.latest
       const { maxOffsetsPerTrigger, failOnDataLoss } = options
       const end = planTopicRange(start === null ? initial : parse(start), there.earliest, latest, { maxOffsetsPerTrigger, failOnDataLoss, upTo })
-      return end && formatTopicOffsets(spec.name, end)
+      if (end === null) return null
+      const text = formatTopicOffsets(spec.name, end)
+      planned = { end: text, there }
+      return text
     },
     async read(start, end): Promise<SourceRows> {
       const range = [start === null ? null : parse(start), parse(end)] as const
+      // A batch that was planned just now is not looked up again: what has gone since is missed when it is read.
+      const there = planned?.end === end ? planned.there : await bounds()
+      planned = null
       // What ages out while it is read is one more thing that is gone.
-      const { batches, notes, lostOffsets } = await readRange(...range).catch((error: unknown) => {
+      const { batches, notes, lostOffsets } = await readRange(...range, there).catch(async (error: unknown) => {
         if (options.failOnDataLoss || !(error instanceof StreamtopError) || error.code !== 'data-loss') throw error
-        return readRange(...range)
+        return readRange(...range, await bounds())
       })
       const { columns, rejected } = spec.parser ? spec.parser.parse(batches, spec.name) : { columns: recordsAsRows(batches, spec.name), rejected: [] }
       return {
@@ -115,6 +126,12 @@ export function topicSource(workspace: string, query: string, spec: TopicSpec, o
     },
     close: () => topic.close(),
   }
+}
+
+/** The first and the next offset of each partition. */
+interface Bounds {
+  readonly earliest: PartitionOffsets
+  readonly latest: PartitionOffsets
 }
 
 function lostNote(topic: string, partition: number, count: bigint): string {

@@ -179,7 +179,7 @@ export class Observer {
     const log = OverlaidLog.open(this.#workspace, fx, memory.log)
     try {
       if (log.damage) errors.push(statusErrorOf(log.damage))
-      errors.push(...this.#halfCommits.of(log.sqlite))
+      errors.push(...this.#halfCommits.of(log))
       const names = log.tableNames()
       const tables = names.map((name) => tableFacts(log, name, memory.listing(name), fx))
       const runs = new Map((log.sqlite?.runs.all() ?? []).map((run): [string, Run] => [run.query, run]))

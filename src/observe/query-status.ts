@@ -33,7 +33,7 @@ export async function queryStatus(
       : judge({
           query: name,
           table: definition.table,
-          rejected: rejected !== null && definition.rejectedTable !== null ? { topic: definition.source.name, rows: rejected, table: definition.rejectedTable } : null,
+          rejected: rejected && definition.rejectedTable ? { topic: definition.source.name, rows: rejected, table: definition.rejectedTable } : null,
           holds: definition.holds,
           rows: counts.rows,
           queryId: summary.id,

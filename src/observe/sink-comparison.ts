@@ -102,13 +102,7 @@ export class SinkComparison {
   }
 
   /** A record that is no row is not missing: it is in the other table. */
-  async #recordsAgainst(
-    source: TopicSourceFacts,
-    sink: TableView | null,
-    rejected: TableView | null,
-    holds: Holds,
-    fileRows: FileRows,
-  ): Promise<Comparison> {
+  async #recordsAgainst(source: TopicSourceFacts, sink: TableView | null, rejected: TableView | null, holds: Holds, fileRows: FileRows): Promise<Comparison> {
     if (holds !== 'every-row') return unknown('a table of the newest rows is compared with a table only')
     const rows = sink === null ? NO_OFFSETS : await this.#records.of(sink, fileRows)
     const others = rejected === null ? NO_OFFSETS : await this.#rejected.of(rejected, fileRows)

@@ -75,8 +75,8 @@ export interface QueryStatus {
   /** Records or rows of the source behind the newest commit. */
   readonly lag: number | null
   /**
-   * Offsets of its topic that were gone before its batches could read them (`failOnDataLoss=false`), as its runs counted them; null when
-   * that is not known, and for a query of a table.
+   * Offsets of its topic that were gone before its batches could read them (`failOnDataLoss=false`), as its runs counted them: of a batch
+   * after whose commit the process died, nothing was counted. Null when it is not known, and for a query of a table.
    */
   readonly lostOffsets?: number | null
   /** Attempts of all batches of this query id, how many of them ran a batch again, and of how many a table skipped a write. */

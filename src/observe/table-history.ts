@@ -55,7 +55,7 @@ export function tableHistory(workspace: string, table: string, limit: number, fx
         filesAdded: actions.adds.length,
         filesRemoved: actions.removes.length,
         engine: typeof engine === 'string' ? engine : null,
-        togetherWith: (jointOf(actions)?.tables ?? []).flatMap(({ name }) => (name === table ? [] : [name])),
+        togetherWith: (jointOf(actions)?.tables ?? []).flatMap(({ name }) => (name === table ? [] : [name])).sort(),
       }
     })
   } finally {

@@ -13,7 +13,7 @@ import type { VerdictName } from './status.js'
 export interface VerdictFacts {
   readonly query: string
   readonly table: string
-  /** The topic's records that are no rows, and the table that has them; null when there is none. */
+  /** The topic's records that are no rows, and the table that has them; null when there are none. */
   readonly rejected?: { readonly topic: string; readonly rows: number; readonly table: string } | null
   readonly holds: Holds
   /** Of the sink's table: 0 when it is not there, null when it cannot be read. */
@@ -118,7 +118,7 @@ function whyDuplicated({ query, table, rejected, ledger, queryId }: VerdictFacts
     reasons.push(`${query} wrote to ${table} with ${ledger.writers.length} checkpoints, each of which read its source from the beginning: ${listed(lives)}`)
   }
   if (ledger.otherQueries.length > 0) reasons.push(`${listed([...ledger.otherQueries])} wrote to ${table} too`)
-  const where = rejected && rejected.rows > 0 ? `${table} and ${rejected.table}` : table
+  const where = rejected ? `${table} and ${rejected.table}` : table
   const what = `${counted(writtenTwice, 'row')} of ${where} ${isOrAre(writtenTwice)} there more often than in the source`
   if (reasons.length > 0) return [what, ...reasons]
   return [`${what}; the ledger has no record of who wrote them`]

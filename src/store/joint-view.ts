@@ -77,9 +77,12 @@ export class JointView {
     return isShown
   }
 
-  /** A joint commit that the reader's log does not know is newer than that; or its log was deleted, and nobody will know it. */
+  /**
+   * A joint commit that the reader's log does not know is newer than that; or its log was deleted, and nobody will know it. One that it
+   * knows by another table is no newer: a lost log is being built again, table by table.
+   */
   #isNewer(jointId: string): boolean {
-    if (this.#log === null) return false
+    if (this.#log === null || this.#log.joint.knows(jointId)) return false
     const now = this.#reopen()
     try {
       return now?.joint.knows(jointId) ?? false

@@ -2,11 +2,13 @@
 import Database from 'better-sqlite3'
 import { appendFileSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { realEffects } from '../../src/effects.js'
 import { bronzeOrders } from '../../src/queries/bronze-orders.js'
 import { eventsCopy } from '../../src/queries/events-copy.js'
 import { orders } from '../../src/queries/orders.js'
+import { openEmbeddedProducer } from '../../src/topic/embedded-producer.js'
 import { checkWorkspace, openChecker, type Promised, type QueryPromise } from '../checker.mjs'
-import { BRONZE, COPY, ORDERS, SENT } from '../nine-events.js'
+import { BRONZE, COPY, ORDERS, SENT, SENT_BY_PART } from '../nine-events.js'
 import { newStory, temporaryStories, type Story } from './workspace.js'
 
 const ALL: Promised = { topic: 'orders', sent: SENT, queries: [BRONZE, COPY, ORDERS], said: [{ table: 'events_copy', rows: 9, distinct: 9 }] }
@@ -177,5 +179,49 @@ describe('finds', () => {
     damage(story)
     const found = await checkWorkspace(story.folder, { ...ALL, ...promised })
     expect(found.join('\n')).toMatch(violation)
+  })
+})
+
+describe('of commits over two tables it finds', () => {
+  const BAD = [{ value: Buffer.from('no order') }, { value: null }, { value: null }]
+  const TOLD: Promised = { topic: 'orders', sent: SENT_BY_PART[0] ?? [], bad: BAD, queries: [BRONZE] }
+  let mixed: Story
+  beforeAll(async () => {
+    mixed = newStory()
+    await mixed.produce(1)
+    const producer = openEmbeddedProducer(mixed.folder, 'orders', {}, realEffects)
+    await producer.send(BAD.map(({ value }) => ({ key: Buffer.from('k'), value })))
+    await producer.close()
+    await mixed.run(bronzeOrders, { killAt: 'version-linked' })
+    await mixed.run(bronzeOrders)
+  })
+  afterAll(() => mixed.remove())
+  const ofRejected = "table_key = (SELECT table_key FROM tables WHERE name = 'bronze_orders_rejected')"
+
+  test('nothing when all is well', async () => expect(await checkWorkspace(mixed.folder, TOLD)).toEqual([]))
+
+  test.each<[what: string, damage: (story: Story) => void, violation: RegExp, promised?: Partial<Promised>]>([
+    ['a bad record that never arrived', () => {}, /7 records were sent .* holds 6/, { bad: [...BAD, { value: Buffer.from('more') }] }],
+    ['bad records of which nobody spoke', () => {}, /rejected records in bronze_orders_rejected: 3 are too many/, { bad: [] }],
+    ['rejected records that are gone', (story) => rmSync(story.path('tables', 'bronze_orders_rejected'), { recursive: true }), /rejected: 3 are missing/],
+    [
+      'a part that only the log lacks',
+      (story) => sql(story, 'tables/_log.db', `DELETE FROM versions WHERE ${ofRejected}`),
+      /version 0 of bronze_orders was committed together with bronze_orders_rejected, which has no part of it in _log.db/,
+    ],
+    [
+      'a part that is not on disk',
+      (story) => rmSync(story.path('tables', 'bronze_orders_rejected', '_delta_log', '00000000000000000000.json')),
+      /bronze_orders_rejected, which has no part of it in _delta_log/,
+    ],
+    [
+      'what is still prepared',
+      (story) => sql(story, 'tables/_log.db', "INSERT INTO prepared VALUES ('id', 0, 'bronze_orders', NULL, 7, '{}', 'nobody')"),
+      /version 7 of bronze_orders is still prepared/,
+    ],
+  ])('%s', async (_, damage, violation, promised = {}) => {
+    const story = begin(mixed)
+    damage(story)
+    expect((await checkWorkspace(story.folder, { ...TOLD, ...promised })).join('\n')).toMatch(violation)
   })
 })

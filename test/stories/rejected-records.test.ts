@@ -7,7 +7,9 @@ import { bronzeOrders } from '../../src/queries/bronze-orders.js'
 import { partRecords } from '../../src/queries/order-parts.js'
 import { orderParser } from '../../src/queries/order-record.js'
 import { openEmbeddedProducer } from '../../src/topic/embedded-producer.js'
+import { checkWorkspace } from '../checker.mjs'
 import { BAD_ORDERS, orderText } from '../fixtures/bad-orders.js'
+import { BRONZE, SENT_BY_PART } from '../nine-events.js'
 import { type Story, temporaryStories } from './workspace.js'
 
 const begin = temporaryStories()
@@ -71,6 +73,8 @@ test.each([true, false])('a batch of them alone is done with, and the next one g
   await story.produce(1)
   await story.run(bronzeOrders, { idempotent })
 
+  const told = { topic: 'orders', sent: SENT_BY_PART[0] ?? [], bad: BAD, queries: [{ ...BRONZE, exactlyOnce: idempotent }] }
+  expect(await checkWorkspace(story.folder, told)).toEqual([])
   expect(await offsets(story, 'bronze_orders')).toEqual([3n, 4n, 5n])
   expect(await offsets(story, 'bronze_orders_rejected')).toEqual(idempotent ? [0n, 1n, 2n] : [0n, 1n, 2n, 0n, 1n, 2n])
 })
@@ -83,6 +87,8 @@ describe.each([true, false])('idempotent: %s', (idempotent) => {
     const { ending: ended } = await story.run(bronzeOrders, { idempotent })
     expect(ended).toEqual({ kind: 'ended' })
 
+    const told = { topic: 'orders', sent: SENT_BY_PART[0] ?? [], bad: BAD, queries: [{ ...BRONZE, exactlyOnce: idempotent }] }
+    expect(await checkWorkspace(story.folder, told)).toEqual([])
     const times = !idempotent && (step === 'version-linked' || step === 'table-committed') ? 2 : 1
     expect(await offsets(story, 'bronze_orders')).toEqual(Array(times).fill([0n, 3n, 4n]).flat())
     expect(await offsets(story, 'bronze_orders_rejected')).toEqual(Array(times).fill([1n, 2n, 5n]).flat())

@@ -4,9 +4,12 @@ import { beforeEach, describe, expect, test } from 'vitest'
 import { realEffects } from '../../src/effects.js'
 import { append, query, table } from '../../src/engine/definition.js'
 import { resetQuery } from '../../src/engine/reset.js'
+import { tableSourceOptions } from '../../src/engine/source-options.js'
+import { tableSource } from '../../src/engine/table-source.js'
 import { bronzeOrders } from '../../src/queries/bronze-orders.js'
 import { eventsCopy } from '../../src/queries/events-copy.js'
 import { orders } from '../../src/queries/orders.js'
+import { ordersSchema } from '../../src/queries/orders-schema.js'
 import { temporaryStories, type RunChoices, type Story } from './workspace.js'
 
 const begin = temporaryStories()
@@ -99,6 +102,19 @@ describe('a source that does not only grow', () => {
 
     await expect(story.run(eventsCopy)).rejects.toMatchObject({ code: 'table-recreated' })
     expect(await story.rows('events_copy')).toHaveLength(5)
+  })
+
+  test('dropped and made again with fewer versions is not waited for: the next plan says what it is', async () => {
+    await story.store(async (store) => {
+      const source = tableSource(story.folder, 'events_copy', table('bronze_orders'), tableSourceOptions([]), store, realEffects)
+      const end = await source.plan(null)
+      expect(end).toContain('"reservoirVersion":2')
+      const waiting = source.waitForMore(end, new AbortController().signal)
+      store.drop('bronze_orders')
+      await store.createTable('bronze_orders', ordersSchema)
+      await waiting
+      await expect(source.plan(end)).rejects.toMatchObject({ code: 'table-recreated' })
+    })
   })
 
   test('dropped and not made again is missing', async () => {

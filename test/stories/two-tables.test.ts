@@ -70,8 +70,13 @@ async function expectOutcome(story: Story, first: First, times: { readonly first
   expect(await story.rows('second')).toHaveLength(9 * times.second)
   const promises = [
     BRONZE,
-    { ...(first === 'merge' ? ORDERS : COPY), name: 'two', table: 'first', exactlyOnce: first === 'merge' || times.first === 1 },
-    { ...COPY, name: 'two', table: 'second', exactlyOnce: times.second === 1 },
+    {
+      ...(first === 'merge' ? ORDERS : COPY),
+      name: 'two',
+      table: 'first',
+      exactlyOnce: first === 'merge' || times.first === 1,
+      alsoWrites: [{ table: 'second', holds: 'every-row' as const, exactlyOnce: times.second === 1 }],
+    },
   ]
   expect(await checkWorkspace(story.folder, { topic: 'orders', sent: SENT, queries: promises })).toEqual([])
 }

@@ -75,6 +75,20 @@ describe('streamtop history', () => {
     expect(withoutTime(await historyOf(story, 'bronze_orders', { limit: 1 }))).toContain('STREAMING UPDATE  bronze_orders      1    +2     +1  ID 1')
   })
 
+  it('names the tables that a version was committed together with', async () => {
+    const story = newStory()
+    const rows = columnsFromRows(defineSchema({ id: 'int' }), [{ id: 1 }])
+    const write = (table: string) => ({ kind: 'append', table, columns: rows, operation: { kind: 'write' } }) as const
+    await story.store(async (store) => {
+      await store.append('left', rows, { kind: 'write' })
+      await store.commitTogether(['left', 'right', 'third'].map(write))
+    })
+    const lines = (await historyOf(story, 'left')).trimEnd().split('\n')
+    expect(lines.map((line) => line.split(/ {2,}/).at(-1)?.trim())).toEqual(['together with', 'right, third', '-'])
+    const { versions } = JSON.parse(await historyOf(story, 'right', {}, true)) as { readonly versions: readonly { readonly togetherWith: string[] }[] }
+    expect(versions.map(({ togetherWith }) => togetherWith)).toEqual([['left', 'third']])
+  })
+
   it('is the same for a program, and for a version that is linked and not in the log', async () => {
     const story = newStory()
     await story.produce(1)

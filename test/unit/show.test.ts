@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { columnsFromRows } from '../../src/store/columns-from-rows.js'
 import { defineSchema } from '../../src/store/schema.js'
 import { showRows } from '../../src/store/show.js'
+import { ORDERS_SHOWN } from '../orders-shown.js'
 
 const ordersSchema = defineSchema({ order_id: 'int', customer_id: 'string', status: 'string', amount: 'decimal(10,2)', event_time: 'timestamp' })
 const ordersRows = [
@@ -17,21 +18,7 @@ const ordersRows = [
 ].map(([order_id, customer_id, status, amount, event_time]) => ({ order_id, customer_id, status, amount, event_time }))
 
 test('the orders table', () => {
-  expect(showRows(columnsFromRows(ordersSchema, ordersRows))).toBe(`\
-+--------+-----------+------+------+-------------------+
-|order_id|customer_id|status|amount|         event_time|
-+--------+-----------+------+------+-------------------+
-|    1001|        C01|  paid| 25.50|2026-10-01 10:05:00|
-|    1002|        C02|placed| 12.00|2026-10-01 09:40:00|
-|    1003|        C03|placed| 31.00|2026-10-01 09:55:00|
-|    1004|        C01|placed| 40.00|2026-10-01 10:20:00|
-|    1005|        C02|placed| 18.25|2026-10-01 11:30:00|
-|    1006|        C03|placed| 22.00|2026-10-01 09:50:00|
-|    1007|        C02|placed| 15.00|2026-10-01 10:45:00|
-|    1008|        C01|placed| 12.00|2026-10-01 12:40:00|
-+--------+-----------+------+------+-------------------+
-
-`)
+  expect(showRows(columnsFromRows(ordersSchema, ordersRows))).toBe(ORDERS_SHOWN)
 })
 
 test('more rows than are shown', () => {

@@ -236,6 +236,7 @@ describe('folders that real Spark left', () => {
     { name: 'offsets-log-deleted', outcome: 'checkpoint-damaged' },
     { name: 'commits-empty', outcome: 'checkpoint-damaged' },
     { name: 'commits-ahead', outcome: 'checkpoint-damaged CONCURRENT_STREAM_LOG_UPDATE' },
+    { name: 'commits-ahead-plain', outcome: 'checkpoint-damaged CONCURRENT_STREAM_LOG_UPDATE' },
     { name: 'commits-behind', outcome: 'checkpoint-gap' },
     { name: 'metadata-lost', outcome: 'metadata-missing STREAMING_CHECKPOINT_MISSING_METADATA_FILE' },
     { name: 'stateful-by-hour', outcome: 'stateful-checkpoint' },
@@ -249,7 +250,7 @@ describe('folders that real Spark left', () => {
   })
 
   it('every one of them is in this table', () => {
-    expect(fixturesIn(SPARK_WORKSPACES).filter((folder) => existsSync(join(folder, 'checkpoints')))).toHaveLength(28)
+    expect(fixturesIn(SPARK_WORKSPACES).filter((folder) => existsSync(join(folder, 'checkpoints')))).toHaveLength(29)
   })
 })
 

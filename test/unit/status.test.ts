@@ -41,7 +41,7 @@ describe('the status object', () => {
     expect(Object.keys(status)).toEqual(expect.arrayContaining(['format', 'workspace', 'topics', 'queries', 'tables']))
     expect(status.topics).toEqual([{ name: 'orders', kind: 'embedded', partitions: 1, endOffsets: { 0: '3' } }])
     const names =
-      'name id runId state pid source sink mode idempotent appId batchId step offsets commits startOffset endOffset sourceLines lag attempts replays skips rows distinct duplicates missing verdict inFlight lastError lastProgress'
+      'name id runId state pid source sink mode idempotent appId batchId step offsets commits startOffset endOffset sourceLines lag attempts replays skips rows distinct duplicates rejected missing verdict inFlight lastError lastProgress'
     for (const query of status.queries) expect(Object.keys(query)).toEqual(expect.arrayContaining(names.split(' ')))
     for (const table of status.tables) {
       expect(Object.keys(table)).toEqual(expect.arrayContaining('name id version rows distinct duplicates files orphans countsVersion'.split(' ')))

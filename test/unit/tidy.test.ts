@@ -52,6 +52,7 @@ describe('each rule finds what it is for', () => {
     ['src/engine/a.ts', 'const t = performance.now()', 'names performance.now'],
     ['src/engine/a.ts', 'const r = Math\n  .random()', 'names Math.random'],
     ['src/engine/a.ts', "import { randomUUID } from 'node:crypto'", 'names randomUUID'],
+    ['src/engine/a.ts', 'const b = randomBytes(4)', 'names randomBytes'],
     ['src/engine/a.ts', 'setTimeout(go, 5)', 'names setTimeout; use fx.sleep'],
     ['src/engine/a.ts', 'const t = setInterval(go, 5)', 'names setInterval'],
     ['src/engine/a.ts', "process.kill(1, 'SIGKILL')", 'names process.kill; use fx.kill'],
@@ -112,7 +113,7 @@ describe('what is allowed is let through', () => {
     ['src/store/parquet-read.ts', "import { parquetRead } from 'hyparquet'\nconst w = await import('parquet-wasm')"],
     ['src/topic/a.ts', "import type { Columns } from '../store/columns.js'\nimport { StreamtopError } from '../errors.js'"],
     ['src/engine/child.ts', 'process.exit(0)'],
-    ['src/engine/a.ts', "import { appendRows } from '../store/append.js'\nconst id = fx.randomUuid()\nconst b = fx.randomBytes"],
+    ['src/engine/a.ts', "import { appendRows } from '../store/append.js'\nconst id = fx.randomUuid()\nconst b = fx.randomBytes(4)"],
   ])('%s: %s', (path, text) => {
     expect(lines(checkSource([{ path, text }]))).toEqual([])
   })

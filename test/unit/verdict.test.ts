@@ -65,6 +65,7 @@ describe('a batch that is appended', () => {
         attempts: life.length,
         replays: life.length - 1,
       })
+      await story.expectSound()
     },
   )
 })
@@ -137,6 +138,7 @@ describe('what the verdict is not', () => {
     const twice = await look(story, 'orders')
     expect(twice).toMatchObject({ rows: 7, missing: 0, verdict: 'duplicated', writtenTwice: 2 })
     expect(twice.reasons.join('\n')).toContain('batch 1 was written twice, attempt 1 without a txn and attempt 2 without a txn: its 2 rows are there twice')
+    await story.expectSound()
   })
 
   it('a MERGE after a plain insert of the same batch adds nothing', async () => {
@@ -144,6 +146,7 @@ describe('what the verdict is not', () => {
     await story.run(orders, { idempotent: false, killAt: 'table-committed' })
     await story.run(orders, { idempotent: true })
     expect(await look(story, 'orders')).toMatchObject({ rows: 3, missing: 0, verdict: 'exactly-once' })
+    await story.expectSound()
   })
 })
 
@@ -199,6 +202,7 @@ describe('a query whose table is not a copy', () => {
     expect(await look(story, 'half', [half])).toMatchObject({ rows: 2, missing: null, verdict: 'exactly-once', inFlight: true })
     await story.run(half)
     expect(await look(story, 'half', [half])).toMatchObject({ rows: 4, distinct: 2, missing: null, verdict: 'duplicated', writtenTwice: 2 })
+    await story.expectSound({ half: { holds: 'every-row', where: 'order_id <> 1001' } })
   })
 
   it('with a filter on its source: what it left out is not missing, what it wrote twice is', async () => {
