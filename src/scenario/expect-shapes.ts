@@ -60,7 +60,7 @@ const ofQuery = fields({ query: queryName }, {
   state: oneOf(STATES),
   attempts: about('of all batches of this query id', count),
   replays: about('attempts that ran a batch again', count),
-  skips: about('writes that the table skipped', count),
+  skips: about('attempts of which a table skipped a write', count),
 } satisfies { [Name in keyof QueryFields]-?: Shape<unknown> })
 
 const version = fields(
