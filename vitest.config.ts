@@ -6,6 +6,8 @@ export default defineConfig({
     include: ['test/**/*.test.{ts,tsx}'],
     // Processes and not threads: a test may open native databases and kill children.
     pool: 'forks',
+    // Many of them wait for other processes, so that two at a time pay even where there are two cores.
+    maxWorkers: 2,
     testTimeout: 30_000,
     hookTimeout: 60_000,
   },

@@ -50,7 +50,7 @@ export async function startBroker({ jars, folder, settings = {}, port: wanted, l
   mkdirSync(folder, { recursive: true })
   const [port, controllerPort] = [wanted ?? (await freePort()), await freePort()]
   const properties = join(folder, 'server.properties')
-  const clusterId = randomBytes(16).toString('base64url')
+  const clusterId = newClusterId()
   writeFileSync(properties, propertiesText({ ...brokerProperties(folder, port, controllerPort, listeners), ...settings }))
   const formatted = await run(JAVA, javaArguments(jars, 'kafka.tools.StorageTool', ['format', '-t', clusterId, '-c', properties, ...formatWords]))
   if (formatted !== null) throw new Error(`Kafka's folder could not be formatted: ${formatted}`)
@@ -110,6 +110,14 @@ export async function startBroker({ jars, folder, settings = {}, port: wanted, l
       child = await startProcess()
     },
     logText: () => readFileSync(log, 'utf8'),
+  }
+}
+
+/** 16 bytes in base64url. One that begins with a dash would be read as an option. */
+function newClusterId() {
+  for (;;) {
+    const id = randomBytes(16).toString('base64url')
+    if (!id.startsWith('-')) return id
   }
 }
 

@@ -104,7 +104,11 @@ const NAMES: ReadonlyArray<{ readonly name: RegExp; readonly home: RegExp; reado
   { name: /(?<![.\w$])Date\b/g, home: /^src\/effects\.ts$/, instead: 'use fx.nowMs(); for a civil date, arithmetic on milliseconds' },
   { name: /\bperformance\s*\.\s*now\b/g, home: /^src\/effects\.ts$/, instead: 'use fx.monotonicMs()' },
   { name: /\bMath\s*\.\s*random\b/g, home: /^src\/effects\.ts$/, instead: 'use fx.randomBytes(), or a seeded generator' },
-  { name: /\b(randomUUID|randomBytes\b(?=\s*\()|getRandomValues)\b/g, home: /^src\/effects\.ts$/, instead: 'use fx.randomUuid() or fx.randomBytes()' },
+  {
+    name: /(?<!\bfx\.)\b(randomUUID|randomBytes\b(?=\s*\()|getRandomValues)\b/g,
+    home: /^src\/effects\.ts$/,
+    instead: 'use fx.randomUuid() or fx.randomBytes()',
+  },
   { name: /(?<![.\w$])(setTimeout|setInterval|setImmediate)\b/g, home: /^src\/effects\.ts$/, instead: 'use fx.sleep or fx.every' },
   { name: /\bprocess\s*\.\s*kill\b/g, home: /^src\/effects\.ts$/, instead: 'use fx.kill' },
   { name: /\bprocess\s*\.\s*(exit|abort|reallyExit)\b/g, home: /^src\/(cli|engine\/child)\.ts$/, instead: 'return an exit code, or throw StreamtopError' },

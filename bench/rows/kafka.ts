@@ -5,6 +5,7 @@
 import { realEffects as fx } from '../../src/effects.js'
 import { inlineRunner } from '../../src/engine/inline-runner.js'
 import { onTopic, type OpenTopic } from '../../src/engine/open-topic.js'
+import type { RunningQuery } from '../../src/engine/runner.js'
 import { bronzeOrders } from '../../src/queries/bronze-orders.js'
 import { nextOrders } from '../../src/queries/order-generator.js'
 import { openEmbeddedProducer } from '../../src/topic/embedded-producer.js'
@@ -91,52 +92,76 @@ function padded({ key, value }: OutgoingRecord): OutgoingRecord {
 }
 
 async function oneRecord({ isQuick, folder }: BenchContext, settings: KafkaSettings, topic: string): Promise<Figure[]> {
-  const count = WARM_UP + (isQuick ? 100 : 500)
+  const count = isQuick ? 100 : 500
   const workspaces = { kafka: folder(), embedded: folder() }
   const toKafka = await openKafkaProducer(settings, topic, { workspace: workspaces.kafka, partitions: 1 }, fx)
-  const onKafka = await batchTimes(workspaces.kafka, topic, count, toKafka, (_, name, effects, watch) => openKafkaTopic(settings, name, watch, effects))
-  const onDisk = await batchTimes(workspaces.embedded, topic, count, openEmbeddedProducer(workspaces.embedded, topic, {}, fx), openEmbeddedTopic)
+  const onKafka = new Batches(workspaces.kafka, topic, toKafka, (_, name, effects, watch) => openKafkaTopic(settings, name, watch, effects))
+  const embedded = new Batches(workspaces.embedded, topic, openEmbeddedProducer(workspaces.embedded, topic, {}, fx), openEmbeddedTopic)
+  const times: { readonly kafka: number[]; readonly embedded: number[] } = { kafka: [], embedded: [] }
+  for (let round = 0; round < WARM_UP + count; round++) {
+    const [kafkaMs, embeddedMs] = [await onKafka.next(), await embedded.next()]
+    if (round < WARM_UP) continue
+    times.kafka.push(kafkaMs)
+    times.embedded.push(embeddedMs)
+  }
+  await onKafka.end()
+  await embedded.end()
   return [0.5, 0.99].map((part) =>
     againstFloor(
       `1-record batch, Kafka → table, p${part * 100}`,
-      { value: quantile(onKafka, part), unit: 'ms' },
-      { what: 'the same from the embedded topic', value: quantile(onDisk, part) },
+      { value: quantile(times.kafka, part), unit: 'ms' },
+      { what: 'the same from the embedded topic', value: quantile(times.embedded, part) },
       part === 0.5 ? 3 : null,
     ),
   )
 }
 
-/** From the look at the topic's end that finds a new record to the commit of its batch, in milliseconds. */
-async function batchTimes(workspace: string, topic: string, count: number, producer: TopicProducer, openTopic: OpenTopic): Promise<number[]> {
-  const times: number[] = []
-  let lookedMs = 0
-  let done = 0
-  const sendOne = () => producer.sendGenerated((state) => nextOrders(state, 'bench', 1))
-  await sendOne()
-  const running = inlineRunner((...from) => {
-    const opened = openTopic(...from)
-    return {
-      ...opened,
-      endOffsets() {
-        lookedMs = performance.now()
+/** Batches of one record, one at a time, so that two topics can take turns. */
+class Batches {
+  readonly #producer: TopicProducer
+  readonly #running: RunningQuery
+  #lookedMs = 0
+  #took: (ms: number) => void = () => {}
+
+  constructor(workspace: string, topic: string, producer: TopicProducer, openTopic: OpenTopic) {
+    this.#producer = producer
+    const timed: OpenTopic = (...from) => {
+      const opened = openTopic(...from)
+      const endOffsets = () => {
+        this.#lookedMs = performance.now()
         return opened.endOffsets()
-      },
+      }
+      return { ...opened, endOffsets }
     }
-  }, fx).start({
-    ...{ workspace, definition: onTopic(bronzeOrders, topic), idempotent: null, armed: null, dwellMs: 0, hasUpstream: false },
-    options: { sourceOptions: [], appId: null, intervalMs: 0, acceptGap: false },
-    listen(event) {
-      if (event.kind === 'step' && event.event.step === 'batch-committed' && done >= WARM_UP) times.push(performance.now() - lookedMs)
-      if (event.kind !== 'batch') return
-      done += 1
-      // After what the loop does between batches.
-      setImmediate(() => (done >= count ? running.stop() : void sendOne()))
-    },
-  })
-  const ending = await running.ending
-  if (ending.kind === 'failed') throw ending.error
-  await producer.close()
-  return times
+    let tookMs = 0
+    this.#running = inlineRunner(timed, fx).start({
+      ...{ workspace, definition: onTopic(bronzeOrders, topic), idempotent: null, armed: null, dwellMs: 0, hasUpstream: false },
+      options: { sourceOptions: [], appId: null, intervalMs: 0, acceptGap: false },
+      listen: (event) => {
+        if (event.kind === 'step' && event.event.step === 'batch-committed') tookMs = performance.now() - this.#lookedMs
+        // After what the loop does between batches.
+        if (event.kind === 'batch') setImmediate(() => this.#took(tookMs))
+      },
+    })
+  }
+
+  /** Sends a record. @returns from the look at the topic's end that finds it to the commit of its batch, in milliseconds */
+  async next(): Promise<number> {
+    const took = new Promise<number>((resolve) => {
+      this.#took = resolve
+    })
+    const failed = this.#running.ending.then((ending) => {
+      throw ending.kind === 'failed' ? ending.error : new Error(`the query was ${ending.kind}`)
+    })
+    await this.#producer.sendGenerated((state) => nextOrders(state, 'bench', 1))
+    return Promise.race([took, failed])
+  }
+
+  async end(): Promise<void> {
+    this.#running.stop()
+    await this.#running.ending
+    await this.#producer.close()
+  }
 }
 
 async function deleteTopics(settings: KafkaSettings, topics: readonly string[]): Promise<void> {

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import type { Effects } from '../effects.js'
 import { StreamtopError } from '../errors.js'
 import type { PartitionOffsets, RecordBatch, Topic, TopicIdentity } from '../topic/topic.js'
+import { BatchLimit } from './batch-limit.js'
 import { checkpointFolder, listBatches, readOffsets } from './checkpoint.js'
 import type { TopicSpec } from './definition.js'
 import { filterRows } from './filter-rows.js'
@@ -29,6 +30,7 @@ export function topicSource(workspace: string, query: string, spec: TopicSpec, o
   const folder = checkpointFolder(workspace, query)
   const where = join(folder, 'offsets')
   const parse = (text: string): PartitionOffsets => parseTopicOffsets(text, spec.name, where)
+  const limit = new BatchLimit()
   let initial: PartitionOffsets | null = null
   let upTo: PartitionOffsets | null = null
   let latest: PartitionOffsets | null = null
@@ -95,7 +97,8 @@ export function topicSource(workspace: string, query: string, spec: TopicSpec, o
       const there = await bounds()
       latest = there.latest
       const { maxOffsetsPerTrigger, failOnDataLoss } = options
-      const end = planTopicRange(start === null ? initial : parse(start), there.earliest, latest, { maxOffsetsPerTrigger, failOnDataLoss, upTo })
+      const choices = { maxOffsetsPerTrigger: maxOffsetsPerTrigger ?? limit.offsets, failOnDataLoss, upTo }
+      const end = planTopicRange(start === null ? initial : parse(start), there.earliest, latest, choices)
       if (end === null) return null
       const text = formatTopicOffsets(spec.name, end)
       planned = { end: text, there }
@@ -111,6 +114,7 @@ export function topicSource(workspace: string, query: string, spec: TopicSpec, o
         if (options.failOnDataLoss || !(error instanceof StreamtopError) || error.code !== 'data-loss') throw error
         return readRange(...range, await bounds())
       })
+      limit.saw(batches)
       const { columns, rejected } = spec.parser ? spec.parser.parse(batches, spec.name) : { columns: recordsAsRows(batches, spec.name), rejected: [] }
       return {
         columns: filterRows(columns, spec.filters),

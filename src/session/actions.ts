@@ -57,6 +57,7 @@ export const ACTION_NAMES = [
   'figures',
   'command',
   'filter',
+  'picture',
   'help',
   'quit',
 ] as const
@@ -340,6 +341,17 @@ export const ACTIONS: readonly Action[] = [
     command: 'filter [TEXT]',
     scenario: null,
     shell: null,
+    whyNot: always,
+  },
+  {
+    name: 'picture',
+    keys: [],
+    on: 'screen',
+    label: 'picture',
+    does: 'write this screen into an SVG file',
+    command: 'picture FILE',
+    scenario: null,
+    shell: 'streamtop frame --svg FILE',
     whyNot: always,
   },
   {

@@ -14,6 +14,7 @@ export function newLiveQuery(info: QueryInfo): LiveQuery {
     pid: null,
     heldByPid: null,
     isWaitingForSource: false,
+    unreachable: null,
     isHeld: false,
     heldAt: null,
     killStep: 'table-committed',
@@ -30,9 +31,9 @@ export function afterEvent(query: LiveQuery, event: QueryEvent, nowMs: number): 
     case 'started':
       return query.process === 'starting' ? { ...query, process: 'running' } : query
     case 'waiting':
-      return { ...query, isWaitingForSource: true }
+      return { ...query, isWaitingForSource: true, unreachable: event.reason ?? null }
     case 'working':
-      return query.isWaitingForSource ? { ...query, isWaitingForSource: false } : query
+      return query.isWaitingForSource ? { ...query, isWaitingForSource: false, unreachable: null } : query
     case 'held':
       return { ...query, heldAt: event.isHeld ? event.at : null }
     case 'step':
@@ -66,6 +67,7 @@ export function afterEnding(query: LiveQuery, ending: Ending, askedBy: AskedBy, 
     process: 'none',
     pid: null,
     isWaitingForSource: false,
+    unreachable: null,
     heldAt: null,
     armed: null,
     attempt: isDead && query.attempt !== null ? { ...query.attempt, isDead } : query.attempt,

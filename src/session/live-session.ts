@@ -4,7 +4,9 @@ import type { NamedQuery, Runner } from '../engine/runner.js'
 import { StreamtopError } from '../errors.js'
 import { counted } from '../observe/counted.js'
 import { statusErrorOf } from '../observe/status-error.js'
-import { errorText } from './log-text.js'
+import type { Status } from '../observe/status.js'
+import { brokerNews } from './broker-news.js'
+import { errorText, reasonText } from './log-text.js'
 import { Looks, sessionHasEnded } from './looks.js'
 import { Generator, sendParts } from './order-flow.js'
 import { newLiveQuery } from './live-query.js'
@@ -12,7 +14,7 @@ import { Performer } from './performer.js'
 import type { Session, SessionAction } from './session.js'
 import { type QueryHost, SessionQuery } from './session-query.js'
 import { type LogEntry, PACES, type SessionMessage, type SessionState, type WorkspaceView } from './session-state.js'
-import type { OpenedWorkspace, OpenRequest, Sent, WorkspaceService } from './workspace-service.js'
+import { type OpenedWorkspace, type OpenRequest, type Sent, topicOf, type WorkspaceService } from './workspace-service.js'
 
 export interface SessionOptions extends OpenRequest {
   /** One of `PACES`; `slow` unless given. */
@@ -21,11 +23,12 @@ export interface SessionOptions extends OpenRequest {
   readonly intervalMs?: number | null
   /** Of the generator: 0 is off. Unless given it begins at 1 after the four parts of a first start, and is off otherwise. */
   readonly ratePerSecond?: number | null
+  /** Nothing is started or sent by itself: whoever opened it says what happens. */
+  readonly startsNothing?: boolean
   /** The workspace was made for this session alone: it is removed when the session closes. */
   readonly isTemporary?: boolean
 }
 
-const TOPIC = 'orders'
 const SLOW = 2
 /** When the next part of a first start is sent although nobody has taken the one before: so many intervals, and at least so long. */
 const PART_PATIENCE = { intervals: 2, leastMs: 2_000 }
@@ -44,8 +47,8 @@ export async function openSession(
 ): Promise<Session> {
   try {
     const pace = paceNamed(options.pace ?? PACES[SLOW]?.name ?? '')
-    const { workspace, configFile, isReadOnly, adopt } = options
-    const opened = await service.open({ workspace, configFile, isReadOnly, adopt })
+    const { workspace, configFile, isReadOnly, adopt, kafka = null, topic = null } = options
+    const opened = await service.open({ workspace, configFile, isReadOnly, adopt, kafka, topic })
     return new LiveSession(options, pace, opened, service, runnerOf(opened.configFile), fx)
   } catch (error) {
     await service.close()
@@ -74,7 +77,10 @@ class LiveSession implements Session, QueryHost {
   readonly #end = new AbortController()
   readonly #flowing: readonly Promise<void>[]
   readonly #sentParts = new Set<number>()
+  /** Whether the generator's orders could not be sent the last time. */
+  #isSendFailing = false
   #isGeneratorTouched = false
+  #seenStatus: Status | null = null
   #state: SessionState
   #watched: { readonly query: string | null; readonly batchLimit: number } = { query: null, batchLimit: 0 }
   #closing: Promise<void> | null = null
@@ -103,7 +109,7 @@ class LiveSession implements Session, QueryHost {
       queries: [...this.#queries.map(({ live }) => live), ...opened.queries.filter(({ mode }) => mode === null).map(newLiveQuery)],
       pace: this.#withInterval(pace),
       isPaused: false,
-      generator: { isOn: isOwner && !isFirstStart && rate !== null && rate > 0, ratePerSecond: rate === null || rate === 0 ? 1 : rate },
+      generator: { isOn: isOwner && (!isFirstStart || this.#isOnKafka) && rate !== null && rate > 0, ratePerSecond: rate === null || rate === 0 ? 1 : rate },
       isFirstStart,
     }
     this.#looks = new Looks(
@@ -115,13 +121,14 @@ class LiveSession implements Session, QueryHost {
     this.#generator = new Generator(
       service,
       { ...this.#state.generator, isPaused: false },
-      () => this.touched(),
+      () => this.#sent(),
       (error) => this.#generatorFailed(error),
       fx,
     )
     this.#performer = new Performer(this.#queries, this.#looks, this)
     const firstLook = this.#looks.fresh()
-    this.#flowing = [this.#looks.run(), ...(isOwner ? [this.#generator.run(this.#end.signal), this.#begin(firstLook)] : [])]
+    const begun = isOwner && !options.startsNothing ? [this.#begin(firstLook)] : []
+    this.#flowing = [this.#looks.run(), ...(isOwner ? [this.#generator.run(this.#end.signal)] : []), ...begun]
     firstLook.catch(() => {})
   }
 
@@ -213,7 +220,8 @@ class LiveSession implements Session, QueryHost {
   async #begin(firstLook: Promise<WorkspaceView>): Promise<void> {
     const starts = this.#queries.map((query) => query.inTurn(async () => this.#goOn(query, (await firstLook).status)))
     await Promise.allSettled(starts)
-    if (!this.#state.isFirstStart) return
+    // A topic of the workspace is there for this. One on Kafka is somebody's: nothing is sent to it unasked.
+    if (!this.#state.isFirstStart || this.#isOnKafka) return
     const send = async (part: number) => {
       const { records } = await this.send(part)
       this.log('topic', { kind: 'note', text: `part ${part} arrived: ${counted(records, 'record')}` })
@@ -244,16 +252,34 @@ class LiveSession implements Session, QueryHost {
   async #untilTaken(): Promise<void> {
     const patience = new AbortController()
     const end = AbortSignal.any([this.#end.signal, patience.signal])
-    const readers = this.#queries.filter(({ live: { info } }) => info.source?.kind === 'topic' && info.source.name === TOPIC)
+    const readers = this.#queries.filter(({ live: { info } }) => info.source?.kind === 'topic' && info.source.name === topicOf(this.#options))
     const longestMs = Math.max(PART_PATIENCE.leastMs, PART_PATIENCE.intervals * this.#state.pace.intervalMs)
     await Promise.race([this.#fx.sleep(longestMs, end), ...readers.map((query) => query.nextCommit(end))])
     patience.abort()
   }
 
-  #generatorFailed(error: unknown): void {
-    if (this.isClosing()) return
-    this.log('topic', { kind: 'failed', text: errorText(statusErrorOf(error)) })
+  get #isOnKafka(): boolean {
+    return (this.#options.kafka ?? null) !== null
+  }
+
+  #sent(): void {
+    if (this.#isSendFailing) this.log('topic', { kind: 'note', text: 'the generator goes on' })
+    this.#isSendFailing = false
+    this.touched()
+  }
+
+  /** Whether it is to be tried again: a broker may come back, and a topic be made; said once, until it could send again. */
+  #generatorFailed(error: unknown): boolean {
+    if (this.isClosing()) return false
+    const known = statusErrorOf(error)
+    if (this.#isOnKafka && known.code === 'source-missing') {
+      if (!this.#isSendFailing) this.log('topic', { kind: 'waiting', text: `the generator waits: ${reasonText(known)}` })
+      this.#isSendFailing = true
+      return true
+    }
+    this.log('topic', { kind: 'failed', text: errorText(known) })
     this.update({ generator: { ...this.#state.generator, isOn: false } })
+    return false
   }
 
   #seen(view: WorkspaceView, isNew: boolean): void {
@@ -264,9 +290,16 @@ class LiveSession implements Session, QueryHost {
       query.see(statusOf(query.name))
     }
     this.#seeOthers(view)
+    for (const words of brokerNews(this.#seenStatus, view.status, this.#topics())) this.log('topic', words)
+    this.#seenStatus = view.status
     // What was not counted in time is counted by the next look.
     if (view.status.tables.some(({ countsVersion, version, error }) => error === null && countsVersion !== version)) this.touched()
     if (isNew) this.#tell({ kind: 'view', view })
+  }
+
+  #topics(): string[] {
+    const names = this.#queries.flatMap(({ live: { info } }) => (info.source?.kind === 'topic' ? [info.source.name] : []))
+    return [...new Set(names)]
   }
 
   /** Checkpoints whose queries are not known come and go. */

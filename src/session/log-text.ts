@@ -15,8 +15,8 @@ export function batchWords(event: BatchEvent, info: QueryInfo, attempt: LiveAtte
   if (writes.length > 0 && writes.every(({ outcome }) => outcome === 'already-committed')) {
     return { kind: 'skipped', text: `batch ${batchId}${again} was skipped: ${writes.map((write) => skipText(write, batchId)).join('; ')}` }
   }
-  const merged = attempt?.batchId === batchId && attempt.steps.some(({ event: step }) => step.kind === 'merge')
-  const came = merged ? mergeText(event) : rowsText(writes, info)
+  const merged = writes.some(({ counts }) => counts) || (attempt?.batchId === batchId && attempt.steps.some(({ event: step }) => step.kind === 'merge'))
+  const came = merged ? mergeText(event, info) : rowsText(writes, info)
   const parts = [`${came}${event.attempt > 1 ? `, attempt ${event.attempt}` : ''}`, offsetsText(event), `${workMs(event, attempt).toFixed(1)} ms`]
   return { kind: 'committed', text: `batch ${batchId} committed: ${parts.filter((part) => part !== null).join(', ')}` }
 }
@@ -43,9 +43,24 @@ function rowsText(writes: readonly Write[], info: QueryInfo): string {
   ].join(', ')
 }
 
-function mergeText({ progress, writes }: BatchEvent): string {
+/** What the MERGE made of the events, as far as its process said, and what was written beside it. */
+function mergeText({ progress, writes }: BatchEvent, info: QueryInfo): string {
   const events = counted(progress.numInputRows, 'event')
   if (writes.every(({ outcome }) => outcome !== 'committed')) return `${events}, nothing changed`
+  const effects = writes.flatMap(({ counts }) => (counts ? [counts] : []))
+  if (effects.length > 0) {
+    const sum = (of: (effect: (typeof effects)[number]) => number) => effects.reduce((all, effect) => all + of(effect), 0)
+    const told = [
+      [sum(({ inserted }) => inserted), 'inserted'],
+      [sum(({ updated }) => updated), 'updated'],
+      [sum(({ deleted }) => deleted), 'deleted'],
+      [sum(({ ignored }) => ignored), effects.every(({ isIgnoredLate }) => isIgnoredLate) ? 'late and ignored' : 'changed nothing'],
+    ] as const
+    const others = writes.filter(({ counts }) => counts === undefined)
+    return [events, ...told.flatMap(([count, what]) => (count > 0 ? [`${count} ${what}`] : [])), ...(others.length > 0 ? [rowsText(others, info)] : [])].join(
+      ', ',
+    )
+  }
   return `${events}, ${counted(
     writes.reduce((rows, { rowCount }) => rows + rowCount, 0),
     'row',
@@ -108,12 +123,17 @@ export function placeText(at: StepEvent | null): string {
 
 /** A failure with what to do about it. */
 export function errorText(error: LiveEnding['error']): string {
-  if (error === null) return 'failed'
-  const condition = error.condition === null ? '' : ` [${error.condition}]`
-  return `failed: ${error.message}${condition}${error.hint === null ? '' : `. ${error.hint}`}`
+  return error === null ? 'failed' : `failed: ${reasonText(error)}`
 }
 
-/** What waits for what. */
-export function waitingText({ source }: QueryInfo): string {
+/** What is wrong, and what to do about it. */
+export function reasonText(error: NonNullable<LiveEnding['error']>): string {
+  const condition = error.condition === null ? '' : ` [${error.condition}]`
+  return `${error.message}${condition}${error.hint === null ? '' : `. ${error.hint}`}`
+}
+
+/** What waits for what, or why it cannot be reached. */
+export function waitingText({ source }: QueryInfo, unreachable: string | null): string {
+  if (unreachable !== null) return `waits: ${unreachable}`
   return source === null ? 'waits for its source' : `waits for ${source.kind} ${source.name}`
 }

@@ -3,6 +3,7 @@ import type { Effects } from '../effects.js'
 import type { QueryDefinition } from '../engine/definition.js'
 import { dropTables, tablesOf } from '../engine/drop-table.js'
 import { acquireDashboardLock, type QueryLock } from '../engine/lock.js'
+import { onTopic } from '../engine/open-topic.js'
 import { replayNewestBatch, resetQuery } from '../engine/reset.js'
 import { checkWorkspace, isForeign } from '../engine/workspace.js'
 import { StreamtopError } from '../errors.js'
@@ -12,34 +13,27 @@ import { statusErrorOf } from '../observe/status-error.js'
 import type { Status } from '../observe/status.js'
 import { tableHistory } from '../observe/table-history.js'
 import { findConfig, findQuery, loadQueries } from '../queries/load-queries.js'
-import { nextOrders } from '../queries/order-generator.js'
-import { ORDER_PARTS, partRecords } from '../queries/order-parts.js'
 import { noSuchTable } from '../store/store.js'
 import { tablesFolderOf } from '../store/workspace-paths.js'
-import { type EmbeddedProducer, openEmbeddedProducer } from '../topic/embedded-producer.js'
 import { topicsPath } from '../topic/topic-database.js'
+import { OrderSender } from './order-sender.js'
 import type { Access, QueryInfo, WorkspaceView } from './session-state.js'
-import type { OpenedWorkspace, OpenRequest, Sent, WorkspaceService } from './workspace-service.js'
+import { type TopicAccess, topicAccess } from './topic-access.js'
+import { type OpenedWorkspace, type OpenRequest, type Sent, topicOf, type WorkspaceService } from './workspace-service.js'
 import { join } from 'node:path'
-
-const TOPIC = 'orders'
-/** What the generator makes its orders from; `produce --rate` uses the same unless told otherwise. */
-const SEED = '1'
-/** What is sent when the four parts are there. */
-const ORDERS_OF_SEND = 6
 
 /** A look at a large workspace goes on with counting where the one before had to stop. */
 const LONGEST_COUNT_MS = 200
 
-/** A service that is still to be opened. */
-export function openWorkspaceService(fx: Effects): WorkspaceService {
-  let tail: Promise<unknown> = Promise.resolve()
+/** What is sent to a broker that does not answer must not keep a dashboard from its end. */
+const LONGEST_CLOSE_MS = 1_000
+
+/** A service that is still to be opened. @param access how its topic is reached */
+export function openWorkspaceService(fx: Effects, access: typeof topicAccess = topicAccess): WorkspaceService {
   let opened: Opened | null = null
-  const inTurn = <T>(work: () => T | Promise<T>): Promise<T> => {
-    const done = tail.then(work)
-    tail = done.catch(() => {})
-    return done
-  }
+  const inTurn = turns()
+  // A broker may be slow to take what is sent: a look does not wait for that.
+  const inTurnOfTopic = turns()
   const withOpened = <T>(work: (workspace: Opened) => T | Promise<T>): Promise<T> =>
     inTurn(() => {
       if (opened === null) throw new StreamtopError('internal', 'the workspace is not open')
@@ -50,11 +44,18 @@ export function openWorkspaceService(fx: Effects): WorkspaceService {
       if (workspace.access !== 'owner') throw new StreamtopError('internal', `the workspace is open as ${workspace.access}: nothing in it is changed`)
       return work(workspace)
     })
+  const sending = async (work: (sender: OrderSender) => Promise<Sent>): Promise<Sent> => {
+    const { sent } = await asOwner(async ({ sender, elsewhere }) => {
+      if (elsewhere === null) return { sent: await work(sender) }
+      return { sent: inTurnOfTopic(() => work(sender)) }
+    })
+    return sent
+  }
   return {
     open: (request) =>
       inTurn(async () => {
         if (opened !== null) throw new StreamtopError('internal', 'the workspace is open already')
-        const { workspace, result } = await open(request, fx)
+        const { workspace, result } = await open(request, access, fx)
         opened = workspace
         return result
       }),
@@ -71,8 +72,8 @@ export function openWorkspaceService(fx: Effects): WorkspaceService {
         if (lines === null) throw noSuchTable(table)
         return lines
       }),
-    send: (part) => asOwner((workspace) => send(workspace, part, fx)),
-    generate: (records) => asOwner((workspace) => generate(producerOf(workspace, fx), records)),
+    send: (part) => sending((sender) => sender.send(part)),
+    generate: (records) => sending((sender) => sender.generate(records)),
     replay: (query) => asOwner(({ folder }) => replayNewestBatch(folder, query, fx)),
     reset: (query) => asOwner(({ folder }) => resetQuery(folder, query, fx)),
     drop: (query) =>
@@ -86,10 +87,30 @@ export function openWorkspaceService(fx: Effects): WorkspaceService {
       inTurn(async () => {
         const closing = opened
         opened = null
-        await closing?.producer?.close()
-        closing?.lock?.release()
+        if (closing === null) return
+        const { sender, elsewhere, lock } = closing
+        if (elsewhere === null) await sender.close()
+        else await within(LONGEST_CLOSE_MS, Promise.all([sender.close(), elsewhere.close()]), fx)
+        lock?.release()
       }),
   }
+}
+
+/** Does one thing after the other. */
+function turns(): <T>(work: () => T | Promise<T>) => Promise<T> {
+  let tail: Promise<unknown> = Promise.resolve()
+  return (work) => {
+    const done = tail.then(work)
+    tail = done.catch(() => {})
+    return done
+  }
+}
+
+/** Waits no longer than that, and not for a failure. */
+async function within(durationMs: number, work: Promise<unknown>, fx: Effects): Promise<void> {
+  const patience = new AbortController()
+  await Promise.race([work.catch(() => {}), fx.sleep(durationMs, patience.signal)])
+  patience.abort()
 }
 
 interface Opened {
@@ -98,16 +119,24 @@ interface Opened {
   readonly queries: readonly QueryDefinition[]
   readonly observer: Observer
   readonly lock: QueryLock | null
-  /** Opened with the first record that is sent. */
-  producer: EmbeddedProducer | null
+  readonly sender: OrderSender
+  /** Topics on Kafka; null for those of the workspace. */
+  readonly elsewhere: TopicAccess['elsewhere']
   newest: Status
 }
 
-async function open(request: OpenRequest, fx: Effects): Promise<{ readonly workspace: Opened; readonly result: OpenedWorkspace }> {
+async function open(
+  request: OpenRequest,
+  topicAccessOf: typeof topicAccess,
+  fx: Effects,
+): Promise<{ readonly workspace: Opened; readonly result: OpenedWorkspace }> {
   const { workspace: folder } = request
   const configFile = request.configFile ?? findConfig(folder, fx)
-  const queries = await loadQueries(configFile, fx)
+  const loaded = await loadQueries(configFile, fx)
+  const queries = loaded.map((query) => onTopic(query, request.topic ?? null))
   const isFirstStart = isEmpty(folder, fx)
+  const topic = await topicAccessOf({ workspace: folder, kafka: request.kafka ?? null, topic: topicOf(request), queries }, fx)
+  const { elsewhere } = topic
   const { access, holderPid, lock } = await claim(request, queries, fx)
   const known = queries.map(infoOf)
   const others = otherCheckpoints(folder, queries, fx).map(unknownQuery)
@@ -117,9 +146,13 @@ async function open(request: OpenRequest, fx: Effects): Promise<{ readonly works
       folder,
       access,
       queries,
-      observer: new Observer(folder, queries, fx, { patienceMs: LONGEST_COUNT_MS }),
+      observer: new Observer(folder, queries, fx, {
+        patienceMs: LONGEST_COUNT_MS,
+        ...(elsewhere === null ? {} : { topicsElsewhere: () => elsewhere.look() }),
+      }),
       lock,
-      producer: null,
+      sender: new OrderSender(() => topic.openProducer()),
+      elsewhere,
       newest: empty,
     },
     result: { access, holderPid, isFirstStart, configFile, queries: [...known, ...others] },
@@ -128,7 +161,7 @@ async function open(request: OpenRequest, fx: Effects): Promise<{ readonly works
 
 /** Takes the workspace, or finds out why it is only looked at. */
 async function claim(
-  { workspace, adopt, isReadOnly }: OpenRequest,
+  { workspace, adopt, isReadOnly, kafka }: OpenRequest,
   queries: readonly QueryDefinition[],
   fx: Effects,
 ): Promise<{ readonly access: Access; readonly holderPid: number | null; readonly lock: QueryLock | null }> {
@@ -136,7 +169,7 @@ async function claim(
   if (isReadOnly) return withoutLock('read-only')
   if (isForeign(workspace, fx)) {
     if (!adopt) return withoutLock('foreign')
-    checkWorkspace(workspace, queries, { adopt, acceptGap: false }, fx)
+    checkWorkspace(workspace, queries, { adopt, acceptGap: false, kafka: kafka != null }, fx)
   }
   fx.files.makeFolder(workspace)
   const taken = await acquireDashboardLock(workspace, fx)
@@ -172,37 +205,4 @@ async function look(workspace: Opened, query: string | null, batchLimit: number,
   } catch (error) {
     return { takenAtMs, status: { ...workspace.newest, errors: [statusErrorOf(error)] }, detail: null }
   }
-}
-
-/** What the four parts leave in the topic tells which of them is next; anything else was sent by others. */
-async function send(workspace: Opened, part: number | null, fx: Effects): Promise<Sent> {
-  if (part !== null && ORDER_PARTS[part - 1] === undefined) {
-    throw new StreamtopError('usage', `there is no part ${part}`, { hint: `the parts are numbered 1 to ${ORDER_PARTS.length}` })
-  }
-  const producer = producerOf(workspace, fx)
-  const next = part ?? nextPart(producer)
-  if (next === null) return generate(producer, ORDERS_OF_SEND)
-  const records = partRecords(next)
-  await producer.send(records)
-  return { records: records.length, part: next }
-}
-
-function nextPart(producer: EmbeddedProducer): number | null {
-  const there = Number([...producer.endOffsets().values()].reduce((sum, end) => sum + end, 0n))
-  let before = 0
-  for (const [index, { length }] of ORDER_PARTS.entries()) {
-    if (there === before) return index + 1
-    before += length
-  }
-  return null
-}
-
-async function generate(producer: EmbeddedProducer, records: number): Promise<Sent> {
-  await producer.sendGenerated((state) => nextOrders(state, SEED, records))
-  return { records, part: null }
-}
-
-function producerOf(workspace: Opened, fx: Effects): EmbeddedProducer {
-  workspace.producer ??= openEmbeddedProducer(workspace.folder, TOPIC, {}, fx)
-  return workspace.producer
 }

@@ -11,6 +11,9 @@ const RECORDS_OF_SEND = 5_000
 /** What is due longer than that is not made up for: the machine is too slow, or was asleep. */
 const LONGEST_DEBT_MS = 1_000
 
+/** A broker that is down is asked again so often. */
+const PAUSE_AFTER_FAILURE_MS = 1_000
+
 export interface OrderFlow {
   readonly isOn: boolean
   readonly ratePerSecond: number
@@ -20,13 +23,14 @@ export interface OrderFlow {
 /** Sends generated orders while it is on, at a rate that may change, until the signal fires. */
 export class Generator {
   readonly #service: WorkspaceService
-  readonly #onError: (error: unknown) => void
+  readonly #onError: (error: unknown) => boolean
   readonly #onSent: () => void
   readonly #fx: Effects
   #flow: OrderFlow
   #change = new AbortController()
 
-  constructor(service: WorkspaceService, flow: OrderFlow, onSent: () => void, onError: (error: unknown) => void, fx: Effects) {
+  /** @param onError told why something could not be sent; whether it is to be tried again */
+  constructor(service: WorkspaceService, flow: OrderFlow, onSent: () => void, onError: (error: unknown) => boolean, fx: Effects) {
     this.#service = service
     this.#flow = flow
     this.#onSent = onSent
@@ -64,8 +68,10 @@ export class Generator {
         await this.#service.generate(Math.min(due, RECORDS_OF_SEND))
         this.#onSent()
       } catch (error) {
-        this.#onError(error)
-        return
+        if (!this.#onError(error)) return
+        await this.#fx.sleep(PAUSE_AFTER_FAILURE_MS, changed)
+        // What was due meanwhile is not made up for.
+        sinceMs = this.#fx.monotonicMs()
       }
     }
   }

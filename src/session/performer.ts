@@ -25,10 +25,10 @@ type WorkspaceAction = Exclude<SessionAction, QueryAction>
 const MOST_RECORDS_PER_SECOND = 50_000
 
 /** The action of the table by which each is judged. */
-const JUDGED_AS: Readonly<Partial<Record<SessionAction['name'], ActionName>>> = { disarm: 'arm', 'kill-step': 'choose-step', resume: 'pause' }
+const JUDGED_AS: Readonly<Partial<Record<SessionAction['name'], ActionName>>> = { run: 'start', disarm: 'arm', 'kill-step': 'choose-step', resume: 'pause' }
 
 /** What the process says of itself in the log, or what would only fill it. */
-const NOT_LOGGED: ReadonlySet<SessionAction['name']> = new Set(['start', 'stop', 'kill', 'kill-step', 'step'])
+const NOT_LOGGED: ReadonlySet<SessionAction['name']> = new Set(['run', 'start', 'stop', 'kill', 'kill-step', 'step'])
 
 export class Performer {
   readonly #queries: readonly SessionQuery[]
@@ -59,6 +59,14 @@ export class Performer {
       this.#judge(action)
       return this.#do(action, query, by)
     }
+    if (action.name === 'run') {
+      // Begun in its turn and not waited for in it: a step or a stop is asked for while it runs.
+      const { outcome } = await query.inTurn(async () => {
+        this.#judge(action)
+        return { outcome: query.run(action, by) }
+      })
+      return outcome
+    }
     return query.inTurn(async () => {
       // What is on disk decides, and the newest look may be older than what was done since.
       if (action.name === 'replay' || action.name === 'reset') await this.#looks.fresh()
@@ -67,7 +75,7 @@ export class Performer {
     })
   }
 
-  async #do(action: QueryAction, query: SessionQuery, by: string): Promise<string> {
+  async #do(action: Exclude<QueryAction, { readonly name: 'run' }>, query: SessionQuery, by: string): Promise<string> {
     const { name, live } = query
     const { service } = this.#session
     switch (action.name) {

@@ -5,11 +5,14 @@
 import type { Effects } from '../effects.js'
 import type { QueryEvent } from '../engine/events.js'
 import type { ControlSettings } from '../engine/control.js'
+import { errorFrom } from '../engine/messages.js'
 import type { NamedQuery, Runner, RunningQuery } from '../engine/runner.js'
 import type { Step } from '../engine/steps.js'
+import { StreamtopError } from '../errors.js'
 import { afterEnding, afterEvent, afterLook, newLiveQuery, pendingStep } from './live-query.js'
-import { batchWords, endingWords, startWords, waitingText } from './log-text.js'
+import { batchWords, endingWords, placeText, startWords, waitingText } from './log-text.js'
 import { sessionHasEnded } from './looks.js'
+import type { RunOnce } from './session.js'
 import type { LiveQuery, LogEntry, QueryInfo } from './session-state.js'
 import type { QueryStatus } from '../observe/status.js'
 
@@ -82,8 +85,28 @@ export class SessionQuery {
     if (idempotent !== this.#live.idempotent) this.#set({ idempotent })
   }
 
-  /** Starts its process, unless there is one. */
-  start(by: string | null, armed: LiveQuery['armed'] = null): void {
+  /**
+   * Runs it until it is caught up.
+   * @returns what came of it, in a line
+   * @throws what it failed with; step-not-reached
+   */
+  async run(once: RunOnce, by: string): Promise<string> {
+    const { name } = this
+    const armed = once.armed ?? null
+    this.#armedBy = armed === null ? null : by
+    this.start(by, armed, once)
+    await this.#over
+    const { ending } = this.#live
+    if (ending?.kind === 'killed') return `${name} was killed ${placeText(ending.at)}`
+    if (ending?.kind === 'failed' && ending.error) throw errorFrom({ ...ending.error, stack: null })
+    if (ending?.kind !== 'stopped') throw new StreamtopError('internal', `the process of ${name} ended, and nobody asked for it`)
+    if (ending.by !== null) return `${name} was stopped`
+    if (armed === null) return `${name} is caught up`
+    throw new StreamtopError('step-not-reached', `${name} never reached ${armed.step}${armed.occurrence > 1 ? `:${armed.occurrence}` : ''}: nothing was killed`)
+  }
+
+  /** Starts its process, unless there is one. `once`: it ends when it is caught up. */
+  start(by: string | null, armed: LiveQuery['armed'] = null, once: RunOnce | null = null): void {
     if (this.#running !== null || this.#host.isClosing()) return
     const { workspace, runner } = this.#host
     const { dwellMs, intervalMs, isPaused } = this.#host.conditions()
@@ -91,8 +114,11 @@ export class SessionQuery {
     const running: RunningQuery = runner.start({
       workspace,
       definition: { name: this.name },
-      options: { sourceOptions: [], appId: this.#appId, intervalMs, acceptGap: false },
-      idempotent: this.#live.idempotent,
+      options:
+        once === null
+          ? { sourceOptions: [], appId: this.#appId, intervalMs, acceptGap: false }
+          : { sourceOptions: once.sourceOptions ?? [], appId: once.appId ?? null, intervalMs: null, acceptGap: once.acceptGap ?? false },
+      idempotent: once?.idempotent ?? this.#live.idempotent,
       armed,
       dwellMs,
       isHeld,
@@ -231,7 +257,8 @@ export class SessionQuery {
       this.#say(batchWords(event, this.#live.info, this.#live.attempt))
       for (const resolve of this.#committed.splice(0)) resolve()
     } else if (event.kind === 'note') this.#say({ kind: 'note', text: event.text })
-    else if (event.kind === 'waiting') this.#say({ kind: 'waiting', text: waitingText(this.#live.info) })
+    else if (event.kind === 'waiting') this.#say({ kind: 'waiting', text: waitingText(this.#live.info, event.reason ?? null) })
+    else if (event.kind === 'working' && before.unreachable !== null) this.#say({ kind: 'note', text: 'goes on: its source answers again' })
     if (this.#live !== before) this.#host.changed()
     if (event.kind !== 'note' && !(event.kind === 'step' && event.event.step === 'planned')) this.#host.touched()
   }

@@ -70,8 +70,10 @@ export interface LiveQuery {
   readonly pid: number | null
   /** Another process that runs it, as the last look saw it; null for nobody else. */
   readonly heldByPid: number | null
-  /** Whether its source is not there yet. */
+  /** Whether its source is not there yet, or cannot be reached. */
   readonly isWaitingForSource: boolean
+  /** Why its source cannot be reached; null when it can, or is only not there yet. */
+  readonly unreachable: string | null
   /** Whether each of its steps is held; with all queries paused, or when it is single-stepped. */
   readonly isHeld: boolean
   /** The step at which it is held at this moment. */

@@ -42,7 +42,9 @@ export function runsAlready(context: ActionContext): string | null {
 }
 
 export function nothingToReset(context: ActionContext): string | null {
-  return statusOf(context)?.id === null ? `${nameOf(context)} has no checkpoint yet` : null
+  const status = statusOf(context)
+  // One whose metadata was lost has no id, and is there.
+  return status !== null && status.id === null && status.offsets.length === 0 ? `${nameOf(context)} has no checkpoint yet` : null
 }
 
 export function noTable({ query }: ActionContext): string | null {

@@ -4,6 +4,7 @@
  * before SQLite and Parquet are loaded. All arguments and results are plain data.
  */
 import type { HistoryLine } from '../observe/table-history.js'
+import type { KafkaChoice } from '../topic/kafka-choice.js'
 import type { Access, QueryInfo, WorkspaceView } from './session-state.js'
 
 export interface OpenRequest {
@@ -14,6 +15,15 @@ export interface OpenRequest {
   readonly isReadOnly: boolean
   /** Take over a workspace that another tool made. */
   readonly adopt: boolean
+  /** Where topics are; in the workspace unless given. */
+  readonly kafka?: KafkaChoice | null
+  /** What queries of topic orders read instead, and what is sent to. */
+  readonly topic?: string | null
+}
+
+/** The topic that is sent to. */
+export function topicOf({ topic }: Pick<OpenRequest, 'topic'>): string {
+  return topic ?? 'orders'
 }
 
 export interface OpenedWorkspace {

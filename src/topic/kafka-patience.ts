@@ -37,7 +37,7 @@ export function createPatience({ settings, signal: stop, onOutage }: PatienceOpt
       for (let attempt = 0; ; attempt++) {
         if (isEnded()) throw stopped()
         try {
-          const result = await work()
+          const result = await unlessStopped(work(), signal ? [stop, signal] : [stop])
           say(null)
           return result
         } catch (error) {
@@ -54,13 +54,26 @@ export function createPatience({ settings, signal: stop, onOutage }: PatienceOpt
   }
 }
 
+/** A broker that hangs must not keep anybody from a stop: what it answers later is nobody's. */
+async function unlessStopped<Result>(work: Promise<Result>, signals: readonly AbortSignal[]): Promise<Result> {
+  const done = new AbortController()
+  const stop = new Promise<never>((_, reject) => {
+    for (const signal of signals) signal.addEventListener('abort', () => reject(stopped()), { signal: done.signal })
+  })
+  try {
+    return await Promise.race([work, stop])
+  } finally {
+    done.abort()
+  }
+}
+
 const FAILURES_UNSAID = 2
 const FIRST_PAUSE_MS = 50
 const LONGEST_PAUSE_MS = 5_000
 
 /** Twice as long each time, and not all clients at the same moment. */
 function pauseMs(attempt: number, fx: Effects): number {
-  const byte = Number.parseInt(fx.randomUuid().slice(0, 2), 16)
+  const [byte = 0] = fx.randomBytes(1)
   return Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** attempt) * (0.75 + byte / 512)
 }
 

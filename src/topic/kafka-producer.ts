@@ -80,7 +80,7 @@ async function topicToWrite(
   if (found.errorCode !== UNKNOWN_TOPIC_OR_PARTITION) throw new KafkaAnswerError(found.errorCode, 'Metadata')
   if (partitions === undefined) {
     throw new StreamtopError('source-missing', `there is no topic ${name} on Kafka at ${brokersText(settings)}`, {
-      hint: 'it is made with --partitions N',
+      hint: `it is made with --partitions N: streamtop produce --all --kafka ${brokersText(settings)} --topic ${name} --partitions 1`,
       condition: 'UNKNOWN_TOPIC_OR_PARTITION',
     })
   }

@@ -186,8 +186,7 @@ export class Program {
   /** @throws usage when the file is there already */
   #savePicture(path: string): Input {
     const text = this.#host.picture(this.#model)
-    if (this.#fx.files.create(resolve(path), text) === 'exists')
-      throw new StreamtopError('usage', `${path} is there already`, { hint: 'name another file' })
+    if (this.#fx.files.create(resolve(path), text) === 'exists') throw new StreamtopError('usage', `${path} is there already`, { hint: 'name another file' })
     return { kind: 'outcome', message: { kind: 'done', text: `this screen is in ${path}`, atMs: this.#fx.nowMs() } }
   }
 

@@ -1,7 +1,6 @@
 /** The built dashboard in a real pseudo-terminal, read back through a terminal emulator, and without a terminal. */
 import { spawn } from 'node:child_process'
-import { readdirSync, readFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, readFileSync, readdirSync } from 'node:fs'
 import { describe, expect, test, vi } from 'vitest'
 import { commandFolder, isRunning, until } from './command.js'
 import { CLI, openTerminal, type OpenTerminal, processesIn, WHOLE } from './pseudo-terminal.js'
@@ -74,14 +73,19 @@ describe('on a terminal', () => {
   })
 
   test('ctrl-c is a key and quits with 0; --fresh leaves no folder behind', async () => {
-    const { folder } = commandFolder()
-    const before = freshFolders()
-    const terminal = openTerminal('--fresh --pace brisk', { folder })
+    const { folder, path } = commandFolder()
+    const temporary = path('temporary')
+    mkdirSync(temporary)
+    const terminal = openTerminal('--fresh --pace brisk', { folder, environment: { TMPDIR: temporary } })
     await terminal.shows(/1 +. running +bronze_orders/)
-    expect(freshFolders().length).toBe(before.length + 1)
+    expect(readdirSync(temporary)).toHaveLength(1)
     terminal.press('\u0003')
     expect(await terminal.ended).toBe(0)
-    expect({ state: await terminal.state(), folders: freshFolders(), here: readdirSync(folder) }).toEqual({ state: WHOLE, folders: before, here: [] })
+    expect({ state: await terminal.state(), fresh: readdirSync(temporary), here: readdirSync(folder) }).toEqual({
+      state: WHOLE,
+      fresh: [],
+      here: ['temporary'],
+    })
   })
 
   test('a terminal that is gone ends it, and no query stays behind', async () => {
@@ -230,14 +234,9 @@ function sgrOf({ written }: OpenTerminal): number[] {
   return [...new Set(codes)].sort((a, b) => a - b)
 }
 
+/** By its main thread: the workspace's thread writes to databases. */
 function bytesWrittenBy(pid: number): number {
-  return Number(/^wchar: (\d+)/m.exec(readFileSync(`/proc/${pid}/io`, 'utf8'))?.[1])
-}
-
-function freshFolders(): string[] {
-  return readdirSync(tmpdir())
-    .filter((name) => /^streamtop-[0-9a-f]{8}$/.test(name))
-    .sort()
+  return Number(/^wchar: (\d+)/m.exec(readFileSync(`/proc/${pid}/task/${pid}/io`, 'utf8'))?.[1])
 }
 
 function output(program: string, args: readonly string[], folder: string): Promise<{ readonly stdout: string; readonly stderr: string }> {

@@ -85,16 +85,22 @@ async function copyTopic(cluster: Cluster, topic: string, path: string): Promise
   let missing = ends.reduce((sum, { high }) => sum + Number(high), 0)
   const database = new Database(path)
   database.exec(
-    'CREATE TABLE topics (number INTEGER, name TEXT); CREATE TABLE records (topic INTEGER, partition INTEGER, "offset" INTEGER, timestamp_ms INTEGER, value BLOB)',
+    'CREATE TABLE topics (number INTEGER, name TEXT); CREATE TABLE records (topic INTEGER, partition INTEGER, "offset" INTEGER, timestamp_ms INTEGER, key BLOB, value BLOB)',
   )
   database.prepare('INSERT INTO topics VALUES (1, ?)').run(topic)
-  const insert = database.prepare('INSERT INTO records VALUES (1, ?, ?, ?, ?)')
+  const insert = database.prepare('INSERT INTO records VALUES (1, ?, ?, ?, ?, ?)')
   const consumer = cluster.client.consumer({ groupId: `copy-${topic}-${process.hrtime.bigint()}` })
   await consumer.connect()
   await consumer.subscribe({ topic, fromBeginning: true })
   await new Promise<void>((resolve, reject) => {
-    const eachMessage = async ({ partition, message }: { partition: number; message: { offset: string; timestamp: string; value: Buffer | null } }) => {
-      insert.run(partition, BigInt(message.offset), BigInt(message.timestamp), message.value)
+    const eachMessage = async ({
+      partition,
+      message,
+    }: {
+      partition: number
+      message: { offset: string; timestamp: string; key: Buffer | null; value: Buffer | null }
+    }) => {
+      insert.run(partition, BigInt(message.offset), BigInt(message.timestamp), message.key, message.value)
       if (--missing === 0) resolve()
     }
     consumer.run({ eachMessage }).catch(reject)

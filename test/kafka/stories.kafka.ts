@@ -6,6 +6,7 @@ import { realEffects } from '../../src/effects.js'
 import { STEPS, type Step } from '../../src/engine/steps.js'
 import { openEmbeddedProducer } from '../../src/topic/embedded-producer.js'
 import { openEmbeddedTopic } from '../../src/topic/embedded-topic.js'
+import { observe } from '../../src/observe/observe.js'
 import { openKafkaTopic } from '../../src/topic/kafka-topic.js'
 import { partRecords } from '../../src/queries/order-parts.js'
 import { deleteRecords, deleteTopic, hasKafka, makeTopic, useCluster } from './cluster.js'
@@ -70,6 +71,8 @@ describe.skipIf(!hasKafka)('bronze_orders on Kafka', () => {
     const { events } = await story.run(bronzeOf(topic), { sourceOptions: ['failOnDataLoss=false'] })
     expect(events).toContainEqual({ kind: 'note', batchId: 1, text: `2 offsets of topic ${topic}, partition 0, were gone and are left out` })
     expect(await rowsAdded(story.folder)).toBe(7)
+    const { queries } = await observe(story.folder, [bronzeOf(topic)], realEffects)
+    expect(queries[0]).toMatchObject({ lostOffsets: 2 })
   })
 
   test('records of a logged batch that aged out before it ran again', async () => {

@@ -23,7 +23,7 @@ test('an empty folder: four parts one after the other, three queries, then the g
     expect.stringMatching(/^batch 2 committed: \+2 rows, offsets 5 to 7, /),
     expect.stringMatching(/^batch 3 committed: \+2 rows, offsets 7 to 9, /),
   ])
-  expect(live.said('orders')).toContainEqual(expect.stringMatching(/^batch 0 committed: \d events?, \d rows? merged, /))
+  expect(live.said('orders')).toContainEqual(expect.stringMatching(/^batch 0 committed: \d events?, \d inserted, /))
 })
 
 test('a used folder goes on where it stopped, without new orders', async () => {

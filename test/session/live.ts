@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import { realEffects as fx } from '../../src/effects.js'
 import { inlineRunner } from '../../src/engine/inline-runner.js'
+import type { OpenTopic } from '../../src/engine/open-topic.js'
 import { runnerByName } from '../../src/engine/runner.js'
 import type { QueryStatus } from '../../src/observe/status.js'
 import { findConfig, findQuery, loadQueries } from '../../src/queries/load-queries.js'
@@ -41,9 +42,14 @@ export function temporaryFolder(): string {
 }
 
 /** Opens a session that is closed when the test ends. It runs at full speed unless asked otherwise. */
-export async function openLive(folder: string, options: Partial<SessionOptions> = {}, service = openWorkspaceService(fx)): Promise<LiveTest> {
+export async function openLive(
+  folder: string,
+  options: Partial<SessionOptions> = {},
+  service = openWorkspaceService(fx),
+  openTopic: OpenTopic = openEmbeddedTopic,
+): Promise<LiveTest> {
   const queries = await loadQueries(findConfig(folder, fx), fx)
-  const runner = runnerByName(inlineRunner(openEmbeddedTopic, fx), (name) => findQuery(queries, name))
+  const runner = runnerByName(inlineRunner(openTopic, fx), (name) => findQuery(queries, name))
   const session = await openSession(
     { workspace: folder, configFile: null, adopt: false, isReadOnly: false, pace: 'full', ...options },
     service,

@@ -57,6 +57,16 @@ describe('a batch', () => {
     )
   })
 
+  test.each([
+    [{ inserted: 3, updated: 2, deleted: 0, ignored: 1, isIgnoredLate: true }, '3 inserted, 2 updated, 1 late and ignored'],
+    [{ inserted: 2, updated: 4, deleted: 0, ignored: 0, isIgnoredLate: true }, '2 inserted, 4 updated'],
+    [{ inserted: 0, updated: 0, deleted: 5, ignored: 1, isIgnoredLate: false }, '5 deleted, 1 changed nothing'],
+  ])('of a MERGE whose effect is known tells that: %o', (counts, text) => {
+    expect(batchWords(batch({ writes: [{ ...WRITE, counts }] }), INFO, attempt('merge')).text).toBe(`batch 8 committed: 6 events, ${text}, 9.1 ms`)
+    const audit = { ...WRITE, table: 'audit', rowCount: 9 }
+    expect(batchWords(batch({ writes: [audit, { ...WRITE, counts }] }), INFO, null).text).toBe(`batch 8 committed: 6 events, ${text}, +9 in audit, 9.0 ms`)
+  })
+
   test('that was skipped names the txn, and what is lost by it', () => {
     const skipped: Write = {
       ...WRITE,

@@ -32,3 +32,15 @@ test('session, client and process runner stay clear of store, topic, queries and
 test('the thread loads what they leave out', async () => {
   expect(await loadedBy('src/session/workspace-thread.ts')).toContain('src/database.ts')
 })
+
+test('the thread loads nothing of Kafka before a session is on it', async () => {
+  const { metafile } = await build({
+    ...{ absWorkingDir: ROOT, entryPoints: ['src/session/workspace-thread.ts'], outdir: 'unused', platform: 'node', format: 'esm', packages: 'external' },
+    ...{ bundle: true, splitting: true, write: false, metafile: true },
+  })
+  const atOnce = new Set(Object.keys(metafile.inputs).filter((path) => path.endsWith('workspace-thread.ts')))
+  for (const path of atOnce) for (const { path: imported, kind } of metafile.inputs[path]?.imports ?? []) if (kind === 'import-statement') atOnce.add(imported)
+  const everything = [...Object.keys(metafile.inputs), ...Object.values(metafile.inputs).flatMap(({ imports }) => imports.map(({ path }) => path))]
+  expect(everything).toEqual(expect.arrayContaining(['kafkajs', 'src/topic/kafka-producer.ts']))
+  expect([...atOnce].filter((path) => path.includes('kafka'))).toEqual([])
+})
