@@ -1,12 +1,9 @@
-/** The command on a workspace, in a process of its own or in this one, and what it leaves: a listing of every file. */
+/** The built command on a workspace, in a process of its own, and what it leaves: a listing of every file. */
 import { createHash } from 'node:crypto'
 import { execFile } from 'node:child_process'
 import { existsSync, lstatSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { runCommandLine } from '../../src/commands/command-line.js'
-import { VERBS } from '../../src/commands/registry.js'
-import { realEffects } from '../../src/effects.js'
 
 export interface Ended {
   readonly exitCode: number | null
@@ -27,28 +24,6 @@ export function streamtop(workspace: string, words: readonly string[], userId?: 
   return new Promise((resolve) => {
     const child = execFile(process.execPath, [CLI, ...words], options, (_, stdout, stderr) => resolve({ exitCode: child.exitCode, stdout, stderr }))
   })
-}
-
-/** The same command line in this process, from `src`: quicker where a folder needs many. Only for verbs that run no query. */
-export async function streamtopHere(workspace: string, words: readonly string[]): Promise<Ended> {
-  let [stdout, stderr] = ['', '']
-  const exitCode = await runCommandLine(words, VERBS, {
-    workingFolder: workspace,
-    output: {
-      stdout: (text) => {
-        stdout += text
-      },
-      stderr: (text) => {
-        stderr += text
-      },
-      stdoutIsTerminal: false,
-      stderrIsTerminal: false,
-    },
-    signal: new AbortController().signal,
-    showStacks: false,
-    loadEffects: async () => realEffects,
-  })
-  return { exitCode, stdout, stderr }
 }
 
 /** Every file and folder below one: its kind, mode, size and time, and a hash of its bytes. */

@@ -10,7 +10,8 @@ import type { HistoryLine } from '../../src/observe/table-history.js'
 import type { JsonValue } from '../../src/observe/json-rows.js'
 import type { Status } from '../../src/observe/status.js'
 import { type Expected, type ExpectedCheckpoint, type ExpectedTable, readExpected } from '../spark-fixtures.js'
-import { changesBetween, type Ended, listing, streamtop, streamtopHere, userWithoutRights } from './command.js'
+import { commandHere } from '../command-here.js'
+import { changesBetween, type Ended, listing, streamtop, userWithoutRights } from './command.js'
 
 type TextRow = readonly (string | null)[]
 
@@ -18,7 +19,7 @@ type TextRow = readonly (string | null)[]
 export async function readProblems(folder: string): Promise<string[]> {
   const expected = readExpected(folder)
   const before = listing(folder)
-  const problems = statusProblems(parsed(await streamtopHere(folder, ['status', '--json'])), expected)
+  const problems = statusProblems(parsed(await commandHere(folder, ['status', '--json'])), expected)
   for (const [table, one] of Object.entries(expected.tables)) {
     problems.push(...(await historyProblems(folder, table, one)))
     problems.push(...(await rowProblems(folder, table, one)))
@@ -93,7 +94,7 @@ function sourceLines({ sources }: ExpectedCheckpoint): readonly string[] {
 }
 
 async function historyProblems(folder: string, table: string, expected: ExpectedTable): Promise<string[]> {
-  const ended = await streamtopHere(folder, ['history', table, '--limit', '1000000', '--json'])
+  const ended = await commandHere(folder, ['history', table, '--limit', '1000000', '--json'])
   const { versions } = parsed<{ readonly versions: readonly HistoryLine[] }>(ended)
   const check = checks()
   const operations = Object.entries(expected.versions).map(([version, { operation }]) => [Number(version), operation] as const)
@@ -111,7 +112,7 @@ async function rowProblems(folder: string, table: string, expected: ExpectedTabl
   const check = checks()
   const versions = Object.entries(expected.versions).sort(([a], [b]) => Number(a) - Number(b))
   for (const [version, { rows, distinct }] of versions) {
-    const ended = await streamtopHere(folder, ['show', table, '--version', version, '--limit', '1000000000', '--json'])
+    const ended = await commandHere(folder, ['show', table, '--version', version, '--limit', '1000000000', '--json'])
     if (rows === null) {
       check.same(`version ${version} of ${table}, which Spark cannot read`, ended.exitCode, 1)
       check.same(`the name of that error`, JSON.parse(ended.stderr).error.condition, 'DELTA_VERSION_NOT_FOUND')

@@ -2,6 +2,7 @@
  * The records of a base workspace, made from the seed, and what a table must hold after some of them, worked out without streamtop
  * or Spark. No two events have the same time: of two such events in one batch Spark may take either.
  */
+import type { Sent } from '../checker.mjs'
 import type { TextRow } from './spark-worker.js'
 import type { Seeded } from './seeded.js'
 
@@ -48,6 +49,20 @@ function record(orderId: number, customerId: string | null, status: string, amou
   const value = `{"order_id":${orderId},"customer_id":${JSON.stringify(customerId)},"status":${JSON.stringify(status)},"amount":${amount},"event_time":"${at.replace(' ', 'T')}Z"}`
   const cast = at.includes('.') ? at.replace(/0+$/, '') : at
   return { line: `${orderId}\t${value}`, row: [String(orderId), customerId, status, amount, cast] }
+}
+
+/** A record as the checker wants it told. */
+export function sentOf({ line, row }: SeededRecord): Sent {
+  const [orderId, customerId = null, status, amount = null, at] = row
+  const [second = '', fraction = ''] = (at ?? '').split('.')
+  return {
+    value: line.slice(line.indexOf('\t') + 1),
+    order_id: Number(orderId),
+    customer_id: customerId,
+    status: status ?? '',
+    amount,
+    event_time_us: BigInt(Date.parse(`${second.replace(' ', 'T')}Z`)) * 1000n + BigInt(fraction.padEnd(6, '0')),
+  }
 }
 
 /** Within the years that nanoseconds in 64 bits hold: delta-rs reads the timestamps that Spark writes (INT96) no further. */

@@ -2,13 +2,16 @@
 import { cpSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'vitest'
+import { openChecker, type OtherEngine, type Promised } from '../checker.mjs'
+import { BRONZE, COPY } from '../nine-events.js'
 import type { Base, Bases } from './bases.js'
 import { SPARK_FOLDER } from './fetch.js'
 import { readCheckpoint, readRows, readVersions, sortedLines } from './found-on-disk.js'
 import { type Death, describeMoves, type History, isCompared, type Move, MERGE, NATIVE, PLAIN } from './histories.js'
-import { bronzeRows, GROUP_SIZE, newestRows, type SeededRecord } from './orders-of-a-seed.js'
+import { bronzeRows, GROUP_SIZE, newestRows, type SeededRecord, sentOf } from './orders-of-a-seed.js'
 import type { SparkWorker, TextRow } from './spark-worker.js'
 import { streamtop } from './streamtop-command.js'
+import { ToldByMoves } from './told-by-moves.js'
 
 /** One comparison that held, for the page. */
 export interface Compared {
@@ -38,34 +41,58 @@ export const UNCHANGED_MERGE = 'no version: unchanged MERGE'
  */
 export async function playHistory(history: History, stage: Stage): Promise<Compared[]> {
   const { bases } = stage
+  const { query } = history.way
   const base = await bases.get(history.base)
-  const mixed = bases.copy(base.folder)
-  let own: string | null = null
+  const mixed = await sideOf(bases.copy(base.folder))
+  const told = new ToldByMoves(history, {
+    files: readVersions(mixed.folder, 'bronze_orders').length,
+    versions: readVersions(mixed.folder, query).length,
+    batches: readCheckpoint(mixed.folder, query).commits.length,
+  })
+  let own: Side | null = null
   let taken = base.taken
   let firstOwnVersion = 0
   const compared: Compared[] = []
   try {
     for (const [at, move] of history.moves.entries()) {
       if (own === null && move.kind === 'run' && move.by === 'Spark') {
-        own = bases.copy(mixed)
-        firstOwnVersion = readVersions(own, history.way.query).length
+        own = await sideOf(bases.copy(mixed.folder))
+        firstOwnVersion = readVersions(own.folder, query).length
       }
       if (move.kind === 'more') taken += GROUP_SIZE
-      await Promise.all([make(move, history, mixed, stage), ...(own === null ? [] : [make(byStreamtop(move), history, own, stage)])])
-      if (own !== null && isCompared(history, at)) compared.push(await compare(history, at, mixed, own, base, taken))
+      await Promise.all([make(move, history, mixed.folder, stage), ...(own === null ? [] : [make(byStreamtop(move), history, own.folder, stage)])])
+      told.make(move)
+      if (own === null || !isCompared(history, at)) continue
+      compared.push(await compare(history, at, mixed.folder, own.folder, base, taken))
+      const where = describeMoves(history.moves.slice(0, at + 1))
+      expect(await mixed.checker.check(promised(history, base, move, told.ofSpark)), `${where}: the checker`).toEqual([])
+      expect(await own.checker.check(promised(history, base)), `${where}, by streamtop alone: the checker`).toEqual([])
     }
     if (own === null) throw new Error('Spark has no part in this history')
-    await readAlike(mixed, history.way.query, 0, stage)
-    await readAlike(own, history.way.query, firstOwnVersion, stage)
+    await readAlike(mixed.folder, query, 0, stage)
+    await readAlike(own.folder, query, firstOwnVersion, stage)
     return compared
   } catch (error) {
     const name = `${history.way.title} ${history.title}`.replace(/[^a-z0-9]+/gi, '-')
-    cpSync(mixed, join(SPARK_FOLDER, 'failed', name, 'mixed'), { recursive: true })
-    if (own) cpSync(own, join(SPARK_FOLDER, 'failed', name, 'own'), { recursive: true })
+    cpSync(mixed.folder, join(SPARK_FOLDER, 'failed', name, 'mixed'), { recursive: true })
+    if (own) cpSync(own.folder, join(SPARK_FOLDER, 'failed', name, 'own'), { recursive: true })
     throw error
   } finally {
-    bases.remove(mixed, ...(own ? [own] : []))
+    for (const { folder, checker } of own ? [mixed, own] : [mixed]) {
+      checker.close()
+      bases.remove(folder)
+    }
   }
+}
+
+/** A workspace with the checker that remembers it. */
+interface Side {
+  readonly folder: string
+  readonly checker: Awaited<ReturnType<typeof openChecker>>
+}
+
+async function sideOf(folder: string): Promise<Side> {
+  return { folder, checker: await openChecker(folder) }
 }
 
 async function make(move: Move, history: History, workspace: string, { bases, spark, dist }: Stage): Promise<void> {
@@ -151,6 +178,21 @@ async function lookAt(workspace: string, query: string) {
 
 function sameLines(a: readonly string[], b: readonly string[]): boolean {
   return a.length === b.length && a.every((line, i) => line === b[i])
+}
+
+/** What the checker is told where a history comes to rest; with the newest move and what Spark did where it has a part. */
+function promised({ way }: History, base: Base, newest?: Move, ofSpark?: OtherEngine): Promised {
+  const query = {
+    ...COPY,
+    name: way.query,
+    table: way.query,
+    ...(way.where === undefined ? {} : { where: way.where }),
+    holds: way === MERGE ? 'newest-of-each-order' : 'every-row',
+    exactlyOnce: way.isIdempotent,
+    isUnhealed: newest?.kind === 'run' && newest.by === 'Spark',
+    ...(ofSpark === undefined ? {} : { other: ofSpark }),
+  } as const
+  return { topic: 'orders', sent: base.records.map(sentOf), queries: [{ ...BRONZE, caughtUp: false }, query] }
 }
 
 /** Against what must be there by the records alone: both engines might be wrong in the same way. */

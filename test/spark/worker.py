@@ -6,7 +6,6 @@ started, so nothing is left when the test that feeds it dies.
 
 Rows are compared as the texts that Spark casts them to, in UTC, which lose nothing; a double as its eight bytes, and bytes in hex.
 """
-import glob
 import json
 import os
 import re
@@ -22,40 +21,14 @@ os.dup2(2, 1)  # whatever Spark's own processes print is noise
 
 import deltalake  # noqa: E402
 from deltalake import DeltaTable, QueryBuilder  # noqa: E402
-from pyspark.sql import SparkSession  # noqa: E402
 from pyspark.sql import functions as F  # noqa: E402
+from session import ORDERS_COLUMNS, merge_newest, spark_session  # noqa: E402
 
 AT_A_TIME = 2
 
 
 class Stop(Exception):
     """Raised in foreachBatch: the query dies there."""
-
-
-def spark_session(jars):
-    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
-    spark = (
-        SparkSession.builder.appName("streamtop")
-        .master("local[2]")
-        .config("spark.jars", ",".join(sorted(glob.glob(os.path.join(os.path.abspath(jars), "*.jar")))))
-        .config("spark.sql.extensions", "io.delta.sql.DeltaSparkSessionExtension")
-        .config("spark.sql.catalog.spark_catalog", "org.apache.spark.sql.delta.catalog.DeltaCatalog")
-        .config("spark.sql.session.timeZone", "UTC")
-        .config("spark.sql.shuffle.partitions", "2")
-        .config("spark.databricks.delta.snapshotPartitions", "2")
-        .config("spark.driver.memory", "1g")
-        .config("spark.driver.extraJavaOptions", "-XX:+UseSerialGC -XX:TieredStopAtLevel=1")
-        .config("spark.driver.bindAddress", "127.0.0.1")
-        # Tables of a few rows: compiling a plan would take longer than interpreting it.
-        .config("spark.sql.codegen.wholeStage", "false")
-        .config("spark.sql.codegen.factoryMode", "NO_CODEGEN")
-        .config("spark.sql.adaptive.enabled", "false")
-        .config("spark.ui.enabled", "false")
-        .config("spark.ui.showConsoleProgress", "false")
-        .getOrCreate()
-    )
-    spark.sparkContext.setLogLevel("OFF")
-    return spark
 
 
 def stream(c):
@@ -85,24 +58,12 @@ def stream(c):
     def merge(batch, batch_id):
         if die == "before-write":
             raise Stop()
-        newest = (
-            batch.groupBy("order_id")
-            .agg(F.max_by(F.struct("customer_id", "status", "amount", "event_time"), "event_time").alias("e"))
-            .select("order_id", "e.*")
-        )
-        newest.createOrReplaceTempView("newest_events")
-        batch.sparkSession.sql(
-            f"MERGE INTO delta.`{sink}` t USING newest_events s ON t.order_id = s.order_id "
-            "WHEN MATCHED AND s.event_time > t.event_time THEN UPDATE SET * WHEN NOT MATCHED THEN INSERT *"
-        )
+        merge_newest(batch, sink)
         if die == "after-write":
             raise Stop()
 
     if c["query"] == "merge":
-        SPARK.sql(
-            f"CREATE TABLE IF NOT EXISTS delta.`{sink}` "
-            "(order_id INT, customer_id STRING, status STRING, amount DECIMAL(10,2), event_time TIMESTAMP) USING delta"
-        )
+        SPARK.sql(f"CREATE TABLE IF NOT EXISTS delta.`{sink}` ({ORDERS_COLUMNS}) USING delta")
     reader = SPARK.readStream.format("delta")
     for key, value in (c.get("options") or {}).items():
         reader = reader.option(key, value)
@@ -250,7 +211,14 @@ def answer(line):
         ANSWERS.write(json.dumps(said) + "\n")
 
 
-SPARK = spark_session(sys.argv[1])
+QUICK_ON_A_FEW_ROWS = [
+    ("spark.driver.extraJavaOptions", "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"),
+    # Compiling a plan would take longer than interpreting it.
+    ("spark.sql.codegen.wholeStage", "false"),
+    ("spark.sql.codegen.factoryMode", "NO_CODEGEN"),
+    ("spark.sql.adaptive.enabled", "false"),
+]
+SPARK = spark_session(sys.argv[1], "1g", QUICK_ON_A_FEW_ROWS)
 with ThreadPoolExecutor(AT_A_TIME) as pool:
     for line in sys.stdin:
         pool.submit(answer, line)
