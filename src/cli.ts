@@ -22,6 +22,8 @@ const askToEnd = (code: number): void => {
 let signalCount = 0
 for (const [signal, exitCode] of Object.entries(SIGNAL_EXIT_CODES)) {
   process.on(signal, () => {
+    // A terminal that is closed says so twice, by its shell and by the kernel: nobody is impatient then.
+    if (signalCount > 0 && signal === 'SIGHUP') return
     signalCount += 1
     if (signalCount > 1) process.exit(exitCode)
     askToEnd(exitCode)

@@ -43,7 +43,7 @@ export async function drawFrame(context: Context<FrameOptions>): Promise<number>
 }
 
 /** The model of a dashboard that only reads, after its first look. */
-async function lookedAt({ workspace, configFile, options }: Context<FrameOptions>, fx: Effects): Promise<Model> {
+async function lookedAt({ workspace, configFile, options, signal }: Context<FrameOptions>, fx: Effects): Promise<Model> {
   const service = openWorkspaceService(fx)
   const opened = await service.open({ workspace, configFile, isReadOnly: true, adopt: false })
   const chosen = options.query
@@ -62,7 +62,9 @@ async function lookedAt({ workspace, configFile, options }: Context<FrameOptions
   let { model, effects } = reduce(initialModel(fx.nowMs()), { kind: 'state', state })
   if (chosen !== undefined) model = { ...model, selected: chosen }
   const watch = effects.filter((effect) => effect.kind === 'watch').at(-1)
-  const view = await service.look(model.selected, watch?.batchLimit ?? BATCH_LIMIT)
+  const look = () => service.look(model.selected, watch?.batchLimit ?? BATCH_LIMIT)
+  let view = await look()
+  while (view.isCounted === false && !signal.aborted) view = await look()
   await service.close()
   model = reduce(model, { kind: 'state', state: withLook(state, view) }).model
   return reduce(model, { kind: 'view', view }).model

@@ -135,7 +135,8 @@ function stepOf({ checkpoint, ledger, newestTxn, sinkName }: QueryFacts, compari
   const hadOthers = ledger.writers.some(({ queryId }) => queryId !== checkpoint.summary.id)
   const isOwnTxn = newestTxn?.version === checkpoint.batchId && (newestTxn.queryId === null || newestTxn.queryId === checkpoint.summary.id)
   if (isOwnTxn || (!hadOthers && (comparison.uncommitted ?? 0) > 0)) return 'table-committed'
-  return sinkName === null ? null : 'offsets-logged'
+  // What is still being counted is no proof that nothing was written.
+  return sinkName === null || comparison.isCounting === true ? null : 'offsets-logged'
 }
 
 function modeOf({ definition, sinkName }: QueryFacts, idempotent: boolean | null): QueryStatus['mode'] {

@@ -28,6 +28,8 @@ export interface Comparison {
   readonly writtenTwice: number | null
   /** Rows that are in the table although they are behind the newest commit; null when that is not known. */
   readonly uncommitted: number | null
+  /** Not known yet, and known after the next looks. */
+  readonly isCounting?: boolean
   /** Why something is not known, in a sentence. */
   readonly because: string | null
 }
@@ -59,7 +61,7 @@ export class SinkComparison {
     try {
       comparison = await this.#compare(compared, fileRows)
     } catch (error) {
-      if (error instanceof StillCounting) return unknown('its rows are still being counted')
+      if (error instanceof StillCounting) return { ...unknown('its rows are still being counted'), isCounting: true }
       if (!(error instanceof StreamtopError)) throw error
       return unknown(error.message)
     }

@@ -2,7 +2,7 @@
  * Every action there is, as data: its key, its `:` form, its form in a scenario and on the command line, and when it cannot be done
  * and why. Key handlers, footer, help, the README's table and the scenario's verbs are read from here.
  */
-import { type ActionContext, nothingToReplay, nothingToReset, notKnown, notOurs, notRunning, noTable, runsAlready } from './why-not.js'
+import { type ActionContext, nothingToReplay, nothingToReset, notKnown, notOurs, notOwner, notRunning, noTable, runsAlready } from './why-not.js'
 
 export type { ActionContext }
 
@@ -173,7 +173,7 @@ export const ACTIONS: readonly Action[] = [
     command: 'pause',
     scenario: 'pause: true',
     shell: null,
-    whyNot: notOurs,
+    whyNot: notOwner,
   },
   {
     name: 'step',
@@ -195,7 +195,7 @@ export const ACTIONS: readonly Action[] = [
     command: null,
     scenario: null,
     shell: null,
-    whyNot: notOurs,
+    whyNot: notOwner,
   },
   {
     name: 'faster',
@@ -206,7 +206,7 @@ export const ACTIONS: readonly Action[] = [
     command: null,
     scenario: null,
     shell: null,
-    whyNot: notOurs,
+    whyNot: notOwner,
   },
   {
     name: 'pace',
@@ -217,7 +217,7 @@ export const ACTIONS: readonly Action[] = [
     command: 'pace PACE',
     scenario: 'pace: PACE',
     shell: 'streamtop --pace PACE',
-    whyNot: notOurs,
+    whyNot: notOwner,
   },
   {
     name: 'send',
@@ -228,7 +228,7 @@ export const ACTIONS: readonly Action[] = [
     command: 'send [PART]',
     scenario: 'produce: PART',
     shell: 'streamtop produce --part N',
-    whyNot: notOurs,
+    whyNot: notOwner,
   },
   {
     name: 'generate',
@@ -239,7 +239,7 @@ export const ACTIONS: readonly Action[] = [
     command: 'generate [on|off|RATE]',
     scenario: 'generate: RATE',
     shell: 'streamtop produce --rate R',
-    whyNot: notOurs,
+    whyNot: notOwner,
   },
   {
     name: 'rate-up',
@@ -250,7 +250,7 @@ export const ACTIONS: readonly Action[] = [
     command: null,
     scenario: null,
     shell: null,
-    whyNot: notOurs,
+    whyNot: notOwner,
   },
   {
     name: 'rate-down',
@@ -261,7 +261,7 @@ export const ACTIONS: readonly Action[] = [
     command: null,
     scenario: null,
     shell: null,
-    whyNot: notOurs,
+    whyNot: notOwner,
   },
   { name: 'up', keys: ['up', 'k'], on: 'screen', label: 'up', does: 'the query above', command: null, scenario: null, shell: null, whyNot: always },
   { name: 'down', keys: ['down', 'j'], on: 'screen', label: 'down', does: 'the query below', command: null, scenario: null, shell: null, whyNot: always },

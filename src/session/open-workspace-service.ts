@@ -198,10 +198,11 @@ async function look(workspace: Opened, query: string | null, batchLimit: number,
   try {
     const status = await observer.observe()
     workspace.newest = status
-    if (query === null) return { takenAtMs, status, detail: null }
+    const isCounted = observer.isComplete
+    if (query === null) return { takenAtMs, isCounted, status, detail: null }
     const sink = status.queries.find(({ name }) => name === query)?.sink?.name ?? null
     const table = queries.find(({ name }) => name === query)?.table ?? sink
-    return { takenAtMs, status, detail: observer.closer(query, table, batchLimit) }
+    return { takenAtMs, isCounted, status, detail: observer.closer(query, table, batchLimit) }
   } catch (error) {
     return { takenAtMs, status: { ...workspace.newest, errors: [statusErrorOf(error)] }, detail: null }
   }

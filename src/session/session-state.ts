@@ -122,6 +122,8 @@ export interface LiveEnding {
 /** One look at what is on disk. */
 export interface WorkspaceView {
   readonly takenAtMs: number
+  /** False while rows are still being counted: the next looks go on with it. */
+  readonly isCounted?: boolean
   readonly status: Status
   /** Of the query that was asked for: its newest batches, and the newest versions of its table, newest first. */
   readonly detail: QueryDetail | null

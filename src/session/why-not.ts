@@ -9,10 +9,18 @@ export interface ActionContext {
   readonly query: LiveQuery | null
 }
 
-export function notOurs({ state, query }: ActionContext): string | null {
+/** Why nothing in the workspace can be changed from here. */
+export function notOwner({ state }: ActionContext): string | null {
   if (state.access === 'foreign') return 'this workspace was made by another tool, most likely Spark, and is only read; --adopt takes it over'
   if (state.access === 'read-only') return 'this dashboard was started with --read-only'
-  if (state.access === 'viewer') return `the queries are held by process ${state.holderPid}: do it there`
+  return state.access === 'viewer' ? `the queries are held by process ${state.holderPid}: do it there` : null
+}
+
+/** Why nothing can be done to the query. */
+export function notOurs(context: ActionContext): string | null {
+  const { query } = context
+  const whyNot = notOwner(context)
+  if (whyNot !== null) return whyNot
   const holder = query && query.process === 'none' ? query.heldByPid : null
   return holder === null || query === null ? null : `${query.info.name} is run by process ${holder}: do it there, or stop that first`
 }

@@ -107,12 +107,13 @@ function withView(model: Model, view: WorkspaceView): Model {
   return { ...model, view, arrivals: countArrivals(model.arrivals, before, view) }
 }
 
-/** A table that has a newer version than the screen shows, unless somebody has scrolled away from the newest. */
+/** A table that has another version than the screen shows, unless somebody has scrolled away from the newest. */
 function readAgain({ screen }: Model, { status }: WorkspaceView): readonly Effect[] {
   if ((screen.kind !== 'rows' && screen.kind !== 'history') || screen.content === null || screen.scroll > 0) return []
   const newest = status.tables.find(({ name }) => name === screen.table)?.version ?? null
   const shown = screen.kind === 'rows' ? screen.content.version : (screen.content[0]?.version ?? -1)
-  if (newest === null || newest <= shown) return []
+  // Not only a newer one: a table that was dropped and made again counts from 0.
+  if (newest === null || newest === shown) return []
   return [{ kind: screen.kind === 'rows' ? 'read-rows' : 'read-history', table: screen.table }]
 }
 

@@ -72,6 +72,17 @@ describe('on a terminal', () => {
     expect(processesIn(folder)).toEqual([])
   })
 
+  test('a terminal that is closed says so twice: the queries are stopped after their batches all the same', async () => {
+    const { folder, streamtop } = commandFolder()
+    const terminal = openTerminal('--pace slower', { folder })
+    await terminal.shows(/● files-written/)
+    terminal.signal('SIGHUP')
+    terminal.signal('SIGHUP')
+    expect(await terminal.ended).toBe(129)
+    const { queries } = JSON.parse(streamtop('status --json').stdout) as { queries: { state: string; inFlight: boolean }[] }
+    expect(queries.filter(({ state, inFlight }) => state === 'killed' || inFlight)).toEqual([])
+  })
+
   test('ctrl-c is a key and quits with 0; --fresh leaves no folder behind', async () => {
     const { folder, path } = commandFolder()
     const temporary = path('temporary')

@@ -39,7 +39,8 @@ test('of a folder that Spark left: the same picture, and not a byte of ours in i
   const before = list()
   const { exitCode, stdout } = streamtop('frame --columns 120 --rows 40 --query events_copy')
   expect(exitCode).toBe(0)
-  expect(stdout).toMatch(/KILLED +events_copy/)
+  expect(stdout).toMatch(/KILLED +events_copy .* 9 +9 +0 +0 /)
+  expect(stdout).toMatch(/died after it wrote batch 0 and before it committed it/)
   expect(list()).toEqual(before)
 })
 

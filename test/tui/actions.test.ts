@@ -153,6 +153,11 @@ test.each([
   expect(after(modelAfter({ kind: 'state', state }), key).message).toMatchObject({ kind: 'refused', text })
 })
 
+test('what is asked of the whole workspace does not depend on who runs the selected query', () => {
+  const elsewhere = modelAfter({ kind: 'state', state: withCopy({ process: 'none', heldByPid: 9 }) })
+  expect(press(elsewhere, 'p').effects).toEqual([{ kind: 'perform', action: { name: 'send' }, by: 'p' }])
+})
+
 test('a key that has an opposite does it the second time', () => {
   const armed = modelAfter({ kind: 'state', state: withCopy({ armed: { step: 'mid-write', occurrence: 1 } }) })
   expect(press(armed, 'x').effects).toEqual([{ kind: 'perform', action: { name: 'disarm', query }, by: 'x' }])

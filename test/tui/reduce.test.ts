@@ -143,7 +143,7 @@ test('what was read arrives at the screen that asked for it, and at no other', (
   expect(effects).toContainEqual({ kind: 'read-rows', table: 'orders' })
 })
 
-test('a table is read again when it has a newer version, unless somebody has scrolled', () => {
+test('a table is read again when it has another version, unless somebody has scrolled', () => {
   const at = (version: number) => ({ table: query, version, columns: ['a'], rows: Array.from({ length: 50 }, () => ['1']), rowCount: 50 })
   const look: Input = { kind: 'view', view: workspaceView(1_000, 57) }
   const shown = (kind: 'rows' | 'history', version: number) =>
@@ -154,6 +154,8 @@ test('a table is read again when it has a newer version, unless somebody has scr
   for (const kind of ['rows', 'history'] as const) {
     expect(reduce(shown(kind, 6), look).effects, kind).toEqual([])
     expect(reduce(shown(kind, 5), look).effects, kind).toEqual([{ kind: `read-${kind}`, table: query }])
+    // It was dropped and made again.
+    expect(reduce(shown(kind, 9), look).effects, kind).toEqual([{ kind: `read-${kind}`, table: query }])
     expect(reduce(after(shown(kind, 5), 'down'), look).effects, kind).toEqual([])
   }
   expect(reduce(after(modelAfter(), 't'), look).effects).toEqual([])
