@@ -29,6 +29,7 @@ export class Control {
   #settings: ControlSettings
   #changing = new AbortController()
   #stepsToGo = 0
+  #isOver = false
   /** Fires when no running query writes the source any more. */
   readonly upstreamEnded: AbortSignal
 
@@ -66,6 +67,15 @@ export class Control {
     return true
   }
 
+  /** The life is over, at whatever it was: a step that it reaches, or dwells at, is never left. Only for a life that no process ends with. */
+  end(): void {
+    this.#isOver = true
+  }
+
+  get isOver(): boolean {
+    return this.#isOver
+  }
+
   #wake(): void {
     const changing = this.#changing
     this.#changing = new AbortController()
@@ -100,6 +110,7 @@ export function reachUnder(control: Control, { report, onHeld, die, stop }: Reac
   }
 
   async function reach(event: StepEvent, syncHalf?: () => void): Promise<void> {
+    if (control.isOver) await new Promise<never>(() => {})
     const reachedMs = fx.monotonicMs()
     report(event, reachedMs - leftMs)
     const { armed, isHeld, dwellMs } = control.settings
@@ -111,6 +122,7 @@ export function reachUnder(control: Control, { report, onHeld, die, stop }: Reac
       syncHalf?.()
       await dwell(event, reachedMs)
     }
+    if (control.isOver) await new Promise<never>(() => {})
     leftMs = fx.monotonicMs()
   }
 

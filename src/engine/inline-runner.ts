@@ -27,6 +27,7 @@ function start(request: RunRequest, openTopic: OpenTopic, fx: Effects): RunningQ
   })
   const end = (ending: Ending): Promise<never> => {
     isDead = true
+    control.end()
     life?.abandon()
     dieAt(ending)
     return new Promise<never>(() => {})
