@@ -15,11 +15,13 @@ import { basename, dirname, join } from 'node:path'
 /** What a create-if-absent came to. */
 export type Created = 'created' | 'exists'
 
-/** A file's size in bytes and its modification time in milliseconds since the epoch. */
+/** A file's identity, its size in bytes and its modification time in milliseconds since the epoch. */
 export interface FileStatus {
   readonly size: number
   readonly modifiedMs: number
   readonly isFolder: boolean
+  /** Which file it is, whatever its name: another one in its place has another. */
+  readonly fileId: string
 }
 
 /** Files, synchronously. Every write returns only after the bytes and the folder entry are synced. */
@@ -122,7 +124,7 @@ function realFiles(): Files {
     list: (folder) => unlessMissing(() => fs.readdirSync(folder)) ?? [],
     status: (path) => {
       const stat = fs.statSync(path, { throwIfNoEntry: false })
-      return stat ? { size: stat.size, modifiedMs: Math.trunc(stat.mtimeMs), isFolder: stat.isDirectory() } : null
+      return stat ? { size: stat.size, modifiedMs: Math.trunc(stat.mtimeMs), isFolder: stat.isDirectory(), fileId: `${stat.dev}:${stat.ino}` } : null
     },
     exists: (path) => fs.existsSync(path),
     makeFolder(folder) {

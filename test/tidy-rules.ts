@@ -92,7 +92,7 @@ const HOMES: ReadonlyArray<{ readonly target: RegExp; readonly home: RegExp; rea
   { target: /^commander$/, home: /^src\/commands\/(program|command-line)\.ts$/, instead: 'describe the option as data (src/commands/verb.ts)' },
   {
     target: /^node:worker_threads$/,
-    home: /^src\/session\/workspace-(thread|client)\.ts$/,
+    home: /^src\/(session\/workspace-(thread|client)|engine\/parent-watchdog)\.ts$/,
     instead: 'ask the WorkspaceService (src/session/workspace-service.ts)',
   },
   { target: /^node:fs(\/promises)?$/, home: /^src\/effects\.ts$/, instead: 'use fx.files (src/effects.ts)' },

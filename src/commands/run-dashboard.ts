@@ -58,9 +58,9 @@ async function watch(context: Context<DashboardVerbOptions>): Promise<number> {
       isAscii: options.ascii ?? false,
       streams: process,
       environment: process.env,
-      async open() {
+      async open(isOver) {
         const { openProgramSession } = await import('../tui/open-program-session.js')
-        return openProgramSession(sessionOptionsOf(context), {}, fx)
+        return openProgramSession(sessionOptionsOf(context), { signal: isOver }, fx)
       },
     },
     signal,

@@ -75,6 +75,8 @@ export interface LifeOptions {
 export interface Life {
   /** Resolves when the run is over, rejects with what ended it. */
   run(): Promise<void>
+  /** Ends it with an error that `run` cannot hear of, so that its row says so; the rest is as after a death. */
+  fail(error: unknown): void
   /** Lets go of everything as a death would: nothing is committed, nothing is taken back. */
   abandon(): void
 }
@@ -128,11 +130,22 @@ export async function beginLife(life: LifeOptions, fx: Effects): Promise<Life> {
         await end(handles, run)
       }
     },
-    abandon() {
-      handles.store.close()
-      handles.lock.abandon()
-      void handles.source.close()
+    fail(error) {
+      run.update({ state: 'failed', error: JSON.stringify(errorJson(error)) })
+      try {
+        handles.store.log.runs.put(run.current)
+      } catch {
+        // Where it cannot be written, or the run is over, whoever started it hears of the error all the same.
+      }
+      letGo()
     },
+    abandon: letGo,
+  }
+
+  function letGo(): void {
+    handles.store.close()
+    handles.lock.abandon()
+    void handles.source.close()
   }
 
   /** The last row is written before the handles go, and is worth no error of its own. */

@@ -110,8 +110,8 @@ async function take(
       try {
         database.exec('DELETE FROM holder; COMMIT')
       } catch (error) {
-        // A reader was in the way: the row stays, and says nothing once this process has let go.
-        if (!isBusy(error)) throw error
+        // A reader was in the way: the row stays, and says nothing once this process has let go. Or the file was removed, with its row.
+        if (!isBusy(error) && errorCode(error) !== 'SQLITE_READONLY_DBMOVED') throw error
       } finally {
         close()
       }
@@ -132,6 +132,16 @@ export function readLockHolder(workspace: string, query: string, fx: Effects): L
   const holder = readRowOf(path)
   if (holder === null || !isAlive(holder.pid, holder.processStart, fx)) return null
   return holder.pid === process.pid && !heldHere.has(path) ? null : holder
+}
+
+/** The process that runs a workspace's queries from its dashboard; null for none. */
+export function readDashboardHolder(workspace: string, fx: Effects): number | null {
+  return readLockHolder(workspace, DASHBOARD, fx)?.pid ?? null
+}
+
+/** Whether the file of the dashboard's lock is there: for who holds it, whether the workspace is still the one that was taken. */
+export function isDashboardLockThere(workspace: string, fx: Effects): boolean {
+  return fx.files.exists(lockPath(workspace, DASHBOARD))
 }
 
 /** Locks that this process holds, by path: its own row is no proof, for it outlives a lock that was abandoned. */

@@ -289,6 +289,7 @@ class LiveSession implements Session, QueryHost {
       if (this.#state.access !== 'owner') query.goOnFrom(statusOf(query.name))
       query.see(statusOf(query.name))
     }
+    this.#seeHolder(view)
     this.#seeOthers(view)
     for (const words of brokerNews(this.#seenStatus, view.status, this.#topics())) this.log('topic', words)
     this.#seenStatus = view.status
@@ -300,6 +301,19 @@ class LiveSession implements Session, QueryHost {
   #topics(): string[] {
     const names = this.#queries.flatMap(({ live: { info } }) => (info.source?.kind === 'topic' ? [info.source.name] : []))
     return [...new Set(names)]
+  }
+
+  /** Of a viewer: its owner may end, and another may come. It stays a viewer. */
+  #seeHolder({ holderPid }: WorkspaceView): void {
+    if (holderPid === undefined) return
+    const hasHolderEnded = holderPid === null
+    if (hasHolderEnded === (this.#state.hasHolderEnded ?? false) && (hasHolderEnded || holderPid === this.#state.holderPid)) return
+    this.#state = { ...this.#state, holderPid: holderPid ?? this.#state.holderPid, hasHolderEnded }
+    this.#tell({ kind: 'state', state: this.#state })
+    const text = hasHolderEnded
+      ? `process ${this.#state.holderPid} has ended; start streamtop again to run the queries`
+      : `the queries are held by process ${holderPid} now`
+    this.log('streamtop', { kind: 'note', text })
   }
 
   /** Checkpoints whose queries are not known come and go. */

@@ -2,7 +2,7 @@
 import type { Effects } from '../effects.js'
 import type { QueryDefinition } from '../engine/definition.js'
 import { dropTables, tablesOf } from '../engine/drop-table.js'
-import { acquireDashboardLock, type QueryLock } from '../engine/lock.js'
+import { acquireDashboardLock, isDashboardLockThere, type QueryLock, readDashboardHolder } from '../engine/lock.js'
 import { onTopic } from '../engine/open-topic.js'
 import { replayNewestBatch, resetQuery } from '../engine/reset.js'
 import { checkWorkspace, isForeign } from '../engine/workspace.js'
@@ -20,7 +20,7 @@ import { OrderSender } from './order-sender.js'
 import type { Access, QueryInfo, WorkspaceView } from './session-state.js'
 import { type TopicAccess, topicAccess } from './topic-access.js'
 import { type OpenedWorkspace, type OpenRequest, type Sent, topicOf, type WorkspaceService } from './workspace-service.js'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 
 /** A look at a large workspace goes on with counting where the one before had to stop. */
 const LONGEST_COUNT_MS = 200
@@ -131,6 +131,7 @@ async function open(
   fx: Effects,
 ): Promise<{ readonly workspace: Opened; readonly result: OpenedWorkspace }> {
   const { workspace: folder } = request
+  checkFolder(folder, fx)
   const configFile = request.configFile ?? findConfig(folder, fx)
   const loaded = await loadQueries(configFile, fx)
   const queries = loaded.map((query) => onTopic(query, request.topic ?? null))
@@ -151,7 +152,10 @@ async function open(
         ...(elsewhere === null ? {} : { topicsElsewhere: () => elsewhere.look() }),
       }),
       lock,
-      sender: new OrderSender(() => topic.openProducer()),
+      sender: new OrderSender(() => {
+        if (!isDashboardLockThere(folder, fx)) throw goneWorkspace(folder)
+        return topic.openProducer()
+      }),
       elsewhere,
       newest: empty,
     },
@@ -171,9 +175,34 @@ async function claim(
     if (!adopt) return withoutLock('foreign')
     checkWorkspace(workspace, queries, { adopt, acceptGap: false, kafka: kafka != null }, fx)
   }
-  fx.files.makeFolder(workspace)
+  makeWorkspace(workspace, fx)
   const taken = await acquireDashboardLock(workspace, fx)
   return 'holderPid' in taken ? withoutLock('viewer', taken.holderPid) : { access: 'owner', holderPid: null, lock: taken }
+}
+
+/** @throws usage when the path, or one that it lies in, is a file */
+function checkFolder(folder: string, fx: Effects): void {
+  let there = folder
+  while (!fx.files.exists(there) && dirname(there) !== there) there = dirname(there)
+  if (fx.files.status(there)?.isFolder !== false) return
+  const what = there === folder ? `${folder} is a file, and a workspace is a folder` : `${folder} cannot be a folder: ${there} is a file`
+  throw new StreamtopError('usage', what, { hint: 'name a folder with --workspace; it need not be there yet' })
+}
+
+/** @throws usage when it cannot be made */
+function makeWorkspace(folder: string, fx: Effects): void {
+  try {
+    fx.files.makeFolder(folder)
+  } catch (cause) {
+    throw new StreamtopError('usage', `the folder ${folder} cannot be made (${(cause as Error).message})`, {
+      hint: 'name a folder with --workspace that you may write to',
+      cause,
+    })
+  }
+}
+
+function goneWorkspace(folder: string): StreamtopError {
+  return new StreamtopError('usage', `the workspace ${folder} was removed while it was open: nothing is sent`, { hint: 'quit, and start streamtop again' })
 }
 
 /** Whether nobody has done anything here: no topics, no tables, no checkpoints. */
@@ -193,6 +222,11 @@ function unknownQuery(name: string): QueryInfo {
 
 /** Never throws: what cannot be looked at stays as it was last seen, with the reason among the errors. */
 async function look(workspace: Opened, query: string | null, batchLimit: number, fx: Effects): Promise<WorkspaceView> {
+  const view = await lookAtDisk(workspace, query, batchLimit, fx)
+  return workspace.access === 'viewer' ? { ...view, holderPid: readDashboardHolder(workspace.folder, fx) } : view
+}
+
+async function lookAtDisk(workspace: Opened, query: string | null, batchLimit: number, fx: Effects): Promise<WorkspaceView> {
   const takenAtMs = fx.nowMs()
   const { observer, queries } = workspace
   try {

@@ -42,9 +42,10 @@ export class OrderSender {
     await producer?.close()
   }
 
-  /** After a failure the next one is opened anew: the topic may be another by then. */
+  /** After a failure the next one is opened anew, and when its file is not there any more: the topic may be another by then. */
   async #with(work: (producer: TopicProducer) => Promise<Sent>): Promise<Sent> {
     try {
+      if (this.#producer?.isMoved?.()) await this.close()
       this.#producer ??= await this.#open()
       return await work(this.#producer)
     } catch (error) {

@@ -84,7 +84,7 @@ export class Performer {
         return `${name} starts`
       case 'stop':
         await query.stop(by)
-        return `${name} is stopped`
+        return stoppedText(query)
       case 'kill':
         await query.kill(by)
         return `${name} is killed`
@@ -193,6 +193,12 @@ export class Performer {
     if (readers.length === 0) return gone
     return `${gone}; ${readers.join(' and ')} read${readers.length === 1 ? 's' : ''} it and stop${readers.length === 1 ? 's' : ''} when it is made again`
   }
+}
+
+/** It may have had to be killed, or have failed before it could stop. */
+function stoppedText({ name, live: { ending } }: SessionQuery): string {
+  if (ending?.kind === 'killed') return `${name} did not stop and is killed`
+  return ending?.kind === 'failed' ? `${name} has failed before it stopped` : `${name} is stopped`
 }
 
 function disarmed(query: SessionQuery): string {

@@ -21,6 +21,8 @@ export interface SessionState {
   readonly access: Access
   /** Of a viewer: the process whose queries these are. */
   readonly holderPid: number | null
+  /** Of a viewer: that process holds the workspace no more, and nobody else does. */
+  readonly hasHolderEnded?: boolean
   /** In the order in which the screen lists them. */
   readonly queries: readonly LiveQuery[]
   readonly pace: Pace
@@ -125,6 +127,8 @@ export interface WorkspaceView {
   /** False while rows are still being counted: the next looks go on with it. */
   readonly isCounted?: boolean
   readonly status: Status
+  /** Of a viewer: the process that holds the workspace now; null for none. */
+  readonly holderPid?: number | null
   /** Of the query that was asked for: its newest batches, and the newest versions of its table, newest first. */
   readonly detail: QueryDetail | null
 }

@@ -13,7 +13,9 @@ export interface ActionContext {
 export function notOwner({ state }: ActionContext): string | null {
   if (state.access === 'foreign') return 'this workspace was made by another tool, most likely Spark, and is only read; --adopt takes it over'
   if (state.access === 'read-only') return 'this dashboard was started with --read-only'
-  return state.access === 'viewer' ? `the queries are held by process ${state.holderPid}: do it there` : null
+  if (state.access !== 'viewer') return null
+  if (state.hasHolderEnded) return `process ${state.holderPid} has ended: start streamtop again to run the queries`
+  return `the queries are held by process ${state.holderPid}: do it there`
 }
 
 /** Why nothing can be done to the query. */

@@ -45,6 +45,7 @@ export function openEmbeddedProducer(workspace: string, name: string, options: P
     throw error
   }
   const { partitions } = topic
+  const fileId = fx.files.status(path)?.fileId
   const readPartitions = partitionReader(database, topic.number)
   const readGenerator = database.prepare('SELECT generator FROM topics WHERE number = ?').pluck()
   const writeGenerator = database.prepare('UPDATE topics SET generator = ? WHERE number = ?')
@@ -113,6 +114,7 @@ export function openEmbeddedProducer(workspace: string, name: string, options: P
         writeGenerator.run(state, topic.number)
         return records
       }),
+    isMoved: () => fx.files.status(path)?.fileId !== fileId,
     close: async () => {
       database.close()
     },

@@ -80,6 +80,8 @@ export interface TopicProducer {
    * @param make gets the text it gave the last time, null at first
    */
   sendGenerated(make: MakeRecords): Promise<PartitionOffsets>
+  /** Whether what was opened is no longer what lies there: what is sent would be seen by nobody. */
+  isMoved?(): boolean
   close(): Promise<void>
 }
 

@@ -7,9 +7,9 @@ export function passesFilter(filter: string, text: string): boolean {
   return wanted === '' || text.toLowerCase().includes(wanted) !== isInverse
 }
 
-/** By its name, its source and its tables. */
+/** By its name and by what it writes: most queries of a workspace read the same. */
 export function queryPassesFilter(filter: string, { info }: LiveQuery): boolean {
-  return filter === '' || passesFilter(filter, [info.name, info.source?.name ?? '', ...info.writes].join(' '))
+  return filter === '' || passesFilter(filter, [info.name, info.table ?? '', ...info.writes].join(' '))
 }
 
 export function entryPassesFilter(filter: string, { who, text }: LogEntry): boolean {

@@ -72,8 +72,13 @@ function workspaceTexts(workspace: string, { ellipsis, isAscii }: Glyphs): strin
   return folders.length <= 2 ? [shownText(workspace, isAscii, 60), shown(1)] : [`${ellipsis}/${shown(2)}`, `${ellipsis}/${shown(1)}`]
 }
 
-function accessTexts({ state }: Model): string[] {
-  if (state === null) return ['opens the workspace']
+function accessTexts({ state, isQuitting }: Model): string[] {
+  if (state === null) return isQuitting ? ['not open yet: ctrl-c ends at once', 'ctrl-c ends at once'] : ['opens the workspace']
+  if (state.access === 'viewer' && state.hasHolderEnded)
+    return [
+      `viewer: pid ${state.holderPid ?? '?'} has ended; start streamtop again to run the queries`,
+      `viewer: pid ${state.holderPid ?? '?'} has ended; start again`,
+    ]
   if (state.access === 'viewer') return [`viewer: queries are held by pid ${state.holderPid ?? '?'}`, `viewer: pid ${state.holderPid ?? '?'}`]
   if (state.access === 'foreign') return ['read-only: made by Spark']
   return state.access === 'read-only' ? ['read-only'] : []

@@ -41,13 +41,13 @@ export interface DashboardProps {
 export function Dashboard(props: DashboardProps) {
   const { exit } = useApp()
   const { workspace, runner, configFile, readOnly, pace, theme, ascii, columns, rows, onExit = exit } = props
-  const open = async (): Promise<ProgramSession> => {
+  const open = async (signal: AbortSignal): Promise<ProgramSession> => {
     const { openProgramSession } = await import('./open-program-session.js')
     const options = {
       ...{ workspace: resolve(workspace), configFile: configFile === undefined ? null : resolve(configFile), isReadOnly: readOnly ?? false, adopt: false },
       ...(pace === undefined ? {} : { pace }),
     }
-    return openProgramSession(options, runner === undefined ? {} : { runner }, realEffects)
+    return openProgramSession(options, runner === undefined ? { signal } : { runner, signal }, realEffects)
   }
   const onEnd = (error: unknown) => onExit(error === undefined ? undefined : error instanceof Error ? error : new Error(String(error)))
   return <InkScreen open={open} theme={theme ?? null} isAscii={ascii ?? false} columns={columns ?? null} rows={rows ?? null} onEnd={onEnd} fx={realEffects} />

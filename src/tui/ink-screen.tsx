@@ -19,7 +19,7 @@ import { loadWidths } from './width.js'
 
 export interface InkScreenProps {
   /** Begins the session; called once, when the component is mounted. */
-  readonly open: () => Promise<ProgramSession>
+  readonly open: (signal: AbortSignal) => Promise<ProgramSession>
   /** Null: what the environment asks for. */
   readonly theme: string | null
   readonly isAscii: boolean

@@ -1,7 +1,7 @@
 /** What lies on disk of a batch when it has reached a step: what a death there leaves. */
 import type { Step } from '../engine/steps.js'
 
-/** Each as it stands behind `on disk there is` and `it leaves`. */
+/** Each as it stands behind `it leaves`. */
 export const LEFT_AT: Readonly<Record<Step, string>> = {
   planned: 'nothing of the batch',
   'offsets-logged': 'its range in the checkpoint, and no rows',
@@ -11,4 +11,11 @@ export const LEFT_AT: Readonly<Record<Step, string>> = {
   'version-linked': 'a version in the Delta log that the SQLite log and the checkpoint do not have',
   'table-committed': 'rows in the table that the checkpoint does not know of',
   'batch-committed': 'everything: table and checkpoint agree',
+}
+
+const SEVERAL: ReadonlySet<Step> = new Set(['files-written', 'table-committed'])
+
+/** `there are rows in the table …`: as it stands behind `on disk`. */
+export function thereIs(step: Step): string {
+  return `there ${SEVERAL.has(step) ? 'are' : 'is'} ${LEFT_AT[step]}`
 }

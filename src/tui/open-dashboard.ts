@@ -15,7 +15,7 @@ export interface DashboardOptions {
   readonly theme: string | null
   readonly isAscii: boolean
   /** Begins the session, after the first frame. */
-  readonly open: () => Promise<ProgramSession>
+  readonly open: (signal: AbortSignal) => Promise<ProgramSession>
   readonly streams: TerminalStreams
   readonly environment: Readonly<Record<string, string | undefined>>
 }

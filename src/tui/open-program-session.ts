@@ -9,13 +9,20 @@ import type { ProgramSession } from './program.js'
 /**
  * @param runner who runs the queries; in processes of their own unless given
  * @param onOutput told what a configuration file prints
+ * @param signal fires when nobody waits for it any more: the thread is ended, whatever it does
  */
 export async function openProgramSession(
   options: SessionOptions,
-  { runner, onOutput = () => {} }: { readonly runner?: Runner<NamedQuery>; readonly onOutput?: (text: string) => void },
+  { runner, onOutput = () => {}, signal }: { readonly runner?: Runner<NamedQuery>; readonly onOutput?: (text: string) => void; readonly signal?: AbortSignal },
   fx: Effects,
 ): Promise<ProgramSession> {
   const { kafka = null, topic = null } = options
   const reader = startWorkspaceThread({ onOutput }, fx)
-  return { reader, session: await openSession(options, reader, (configFile) => runner ?? processRunner({ configFile, kafka, topic }, fx), fx) }
+  const giveUp = () => void reader.close()
+  signal?.addEventListener('abort', giveUp)
+  try {
+    return { reader, session: await openSession(options, reader, (configFile) => runner ?? processRunner({ configFile, kafka, topic }, fx), fx) }
+  } finally {
+    signal?.removeEventListener('abort', giveUp)
+  }
 }

@@ -4,7 +4,7 @@ import { requestOfKey, unasked } from './act.js'
 import type { KeyPress } from './keys.js'
 import type { Confirm, Model, Reduced, StepChooser } from './model.js'
 
-/** Arrows move, a digit or enter chooses, escape and `X` close it. The first row is step 1. */
+/** Arrows move, a digit or enter chooses, escape, `X` and `q` close it. The first row is step 1. */
 export function pressInChooser(model: Model, chooser: StepChooser, key: KeyPress): Reduced {
   const at = STEPS.indexOf(chooser.step)
   const closed: Model = { ...model, chooser: null }
@@ -14,6 +14,7 @@ export function pressInChooser(model: Model, chooser: StepChooser, key: KeyPress
   const places = { home: -STEPS.length, end: STEPS.length }[key.name]
   switch (requestOfKey(key.name)?.action) {
     case 'back':
+    case 'quit':
     case 'choose-step':
       return unasked(closed)
     case 'up':

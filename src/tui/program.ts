@@ -4,8 +4,8 @@
  *
  * Nothing runs while nothing happens: frames are drawn when the model has changed, and the clock ticks only while the queries may.
  */
-import { resolve } from 'node:path'
-import type { Effects } from '../effects.js'
+import { dirname, resolve } from 'node:path'
+import type { Created, Effects } from '../effects.js'
 import { asStreamtopError, StreamtopError } from '../errors.js'
 import type { Session } from '../session/session.js'
 import type { WorkspaceService } from '../session/workspace-service.js'
@@ -38,7 +38,7 @@ export interface ProgramHost {
 export class Program {
   /** Resolves when the session is closed after a `quit`; rejects with what made it impossible to go on, closed as well. */
   readonly ended: Promise<void>
-  readonly #open: () => Promise<ProgramSession>
+  readonly #open: (signal: AbortSignal) => Promise<ProgramSession>
   readonly #host: ProgramHost
   readonly #fx: Effects
   readonly #schedule: DrawSchedule
@@ -52,8 +52,11 @@ export class Program {
   #ticking: AbortController | null = null
   #isClosing = false
 
-  /** @param open begins the session; it loads what is heavy, and the first frame is drawn before it is called */
-  constructor(open: () => Promise<ProgramSession>, host: ProgramHost, fx: Effects) {
+  /**
+   * @param open begins the session; it loads what is heavy, and the first frame is drawn before it is called. Its signal fires when
+   *   nobody waits for the session any more.
+   */
+  constructor(open: (signal: AbortSignal) => Promise<ProgramSession>, host: ProgramHost, fx: Effects) {
     this.#open = open
     this.#host = host
     this.#fx = fx
@@ -99,7 +102,7 @@ export class Program {
 
   async #begin(): Promise<ProgramSession | null> {
     try {
-      const opened = await this.#open()
+      const opened = await this.#open(this.#over.signal)
       this.#opened = opened
       if (this.#over.signal.aborted) await opened.session.close()
       else this.#unsubscribe = opened.session.subscribe((message) => this.#take(message, 'event'))
@@ -114,12 +117,20 @@ export class Program {
     if (this.#isClosing) return
     this.#isClosing = true
     try {
-      const opened = this.#opened ?? (failure ? null : await this.#opening)
+      const opened = this.#opened ?? (failure ? null : await this.#openedSoon())
       await opened?.session.close()
     } catch (error) {
       return this.#finish(failure ?? { error })
     }
     this.#finish(failure)
+  }
+
+  /** What is still opening; null when that takes longer than somebody who quits will wait. A configuration's code may never come to an end. */
+  async #openedSoon(): Promise<ProgramSession | null> {
+    const patience = new AbortController()
+    const opened = await Promise.race([this.#opening, this.#fx.sleep(LONGEST_OPENING_MS, patience.signal).then(() => null)])
+    patience.abort()
+    return opened
   }
 
   #finish(failure: { readonly error: unknown } | null = null): void {
@@ -183,11 +194,20 @@ export class Program {
     )
   }
 
-  /** @throws usage when the file is there already */
+  /** @throws usage when the file is there already, or cannot be made */
   #savePicture(path: string): Input {
     const text = this.#host.picture(this.#model)
-    if (this.#fx.files.create(resolve(path), text) === 'exists') throw new StreamtopError('usage', `${path} is there already`, { hint: 'name another file' })
+    if (this.#createPicture(path, text) === 'exists') throw new StreamtopError('usage', `${path} is there already`, { hint: 'name another file' })
     return { kind: 'outcome', message: { kind: 'done', text: `this screen is in ${path}`, atMs: this.#fx.nowMs() } }
+  }
+
+  #createPicture(path: string, text: string): Created {
+    try {
+      return this.#fx.files.create(resolve(path), text)
+    } catch (cause) {
+      const why = (cause as NodeJS.ErrnoException).code === 'ENOENT' ? `there is no folder ${dirname(resolve(path))}` : (cause as Error).message
+      throw new StreamtopError('usage', `${path} cannot be made: ${why}`, { hint: 'name a file in a folder that is there and that you may write to', cause })
+    }
   }
 
   /** The clock ticks with the seconds, unless all is paused. */
@@ -229,6 +249,8 @@ export class Program {
   }
 }
 
+/** When it is quit before it is open. */
+const LONGEST_OPENING_MS = 3_000
 /** What the screens of a table's rows and versions can scroll through. */
 const ROWS_LIMIT = 500
 const HISTORY_LIMIT = 500

@@ -1,10 +1,12 @@
 /** What just happened to the selected query and what can be done now, in words. */
+import { errorFrom } from '../engine/messages.js'
 import { counted } from '../observe/counted.js'
 import { sentenceOf } from '../observe/sentence.js'
-import type { StatusError } from '../observe/status.js'
+import { statusErrorOf } from '../observe/status-error.js'
+import type { QueryStatus, StatusError } from '../observe/status.js'
 import { shownText } from './foreign-text.js'
 import type { Glyphs } from './glyphs.js'
-import { LEFT_AT } from './left-at.js'
+import { LEFT_AT, thereIs } from './left-at.js'
 import type { Line, Span } from './line.js'
 import type { Model } from './model.js'
 import { type Hint, nextHints } from './next-hints.js'
@@ -63,16 +65,24 @@ function textOf(subject: Subject, isOwner: boolean): string {
     return `${name} ${ending?.kind === 'stopped' ? 'stopped' : 'is dead'}: looking at what it left on disk.`
   }
   if (status === null) return condition.name === 'unknown' ? 'Looking at what is on disk.' : `Nothing of ${name} is on disk yet.`
-  if (live.heldAt !== null) return `${name} is held at ${live.heldAt.step} of batch ${live.heldAt.batchId}. On disk there is ${LEFT_AT[live.heldAt.step]}.`
+  if (live.heldAt !== null) return `${name} is held at ${live.heldAt.step} of batch ${live.heldAt.batchId}. On disk ${thereIs(live.heldAt.step)}.`
   if (live.process === 'running' && live.armed !== null && !live.isWaitingForSource)
     return `${name} dies the next time it reaches ${live.armed.step}. It leaves ${LEFT_AT[live.armed.step]}.`
-  const sentence = sentenceOf(status, { idempotentNext: live.process === 'none' && isOwner && live.info.mode !== null ? live.idempotent : null })
+  const sentence = sentenceOf(asItEnded(status, live), {
+    idempotentNext: live.process === 'none' && isOwner && live.info.mode !== null ? live.idempotent : null,
+  })
   if (sentence !== null) return sentence.startsWith(name) ? sentence : capital(sentence)
   const error = status.lastError ?? table?.error ?? null
   if (error !== null) return `${name}: ${errorText(error)}`
   if (condition.name === 'waiting') return `${name} waits for ${sourceOf(subject)}, which is not there yet.`
   if (status.reasons.length > 0) return `${status.reasons.join('. ')}.`
   return calm(subject)
+}
+
+/** A process that could not write why it failed looks like one that was killed; who started it knows better. */
+function asItEnded(status: QueryStatus, { process, ending }: Subject['live']): QueryStatus {
+  if (process !== 'none' || ending?.kind !== 'failed' || ending.error === null || status.state !== 'killed') return status
+  return { ...status, state: 'failed', lastError: statusErrorOf(errorFrom({ ...ending.error, stack: null })) }
 }
 
 /** Of a query that works, or has done what there was to do. */

@@ -99,6 +99,16 @@ describe('on a terminal', () => {
     })
   })
 
+  test('a configuration that never finishes does not keep it from its end', async () => {
+    const { folder, write } = commandFolder()
+    write('streamtop.config.mjs', 'for (;;);')
+    const terminal = openTerminal('', { folder })
+    await terminal.shows('opens the workspace')
+    terminal.press('q')
+    await terminal.shows('ctrl-c ends at once')
+    await quitsWhole(terminal, folder)
+  })
+
   test('a terminal that is gone ends it, and no query stays behind', async () => {
     const { folder } = commandFolder()
     const terminal = openTerminal('--pace brisk', { folder })

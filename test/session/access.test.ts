@@ -58,6 +58,21 @@ describe('a viewer', () => {
     const next = await openLive(owner.folder)
     expect(next.session.state).toMatchObject({ access: 'owner', holderPid: null, isFirstStart: false })
   })
+
+  test('hears that its owner has ended, and that another has come', async () => {
+    const owner = await openCaughtUp()
+    const viewer = await openLive(owner.folder)
+    await owner.session.close()
+    await viewer.until('the end of the owner', () => viewer.session.state.hasHolderEnded === true)
+    expect(viewer.session.state).toMatchObject({ access: 'viewer', holderPid: process.pid })
+    await openLive(owner.folder)
+    await viewer.until('the next owner', () => viewer.session.state.hasHolderEnded === false)
+    const { pid } = process
+    expect(viewer.said('streamtop')).toEqual([
+      `process ${pid} has ended; start streamtop again to run the queries`,
+      `the queries are held by process ${pid} now`,
+    ])
+  })
 })
 
 describe('a folder that another tool made', () => {

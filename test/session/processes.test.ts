@@ -85,6 +85,19 @@ test('queries of one’s own: the thread and the children load them, and what th
   await live.until('it fails again', () => live.query('vip').ending?.kind === 'failed')
 })
 
+test('a query that cannot stop, because its function never returns, is killed, and that is said', { timeout: SLOW_MS }, async () => {
+  const folder = temporaryFolder()
+  writeFileSync(
+    join(folder, 'streamtop.config.mjs'),
+    `import { query, topic, foreachBatch } from 'streamtop'
+     export default [query('blocked', topic('orders'), foreachBatch(async () => { for (;;); }))]`,
+  )
+  const live = await openBuilt(folder)
+  await live.until('its batch', () => live.query('blocked').attempt?.steps.at(-1)?.event.step === 'rows-read')
+  expect(await live.do({ name: 'stop', query: 'blocked' }, 'S')).toBe('blocked did not stop and is killed')
+  expect(live.query('blocked').ending).toMatchObject({ kind: 'killed', by: 'S' })
+})
+
 test('an error crosses from the thread with all that it says; a thread that died refuses every call', { timeout: SLOW_MS }, async () => {
   const service = startWorkspaceThread({ threadPath: dist('workspace-thread.js') }, fx)
   onTestFinished(() => service.close())

@@ -1,4 +1,5 @@
 /** The service alone: what is read and changed of a workspace while no query is in the way. */
+import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { realEffects as fx } from '../../src/effects.js'
 import { acquireLock } from '../../src/engine/lock.js'
@@ -29,6 +30,33 @@ test('what is sent next is told from the topic: four parts, then six generated o
   const { status } = await service.look(null, 0)
   expect(status.topics).toEqual([expect.objectContaining({ name: 'orders', endOffsets: { 0: '2017' } })])
   expect(story.list()).toContain('topics.db')
+})
+
+test('what is sent goes to the topic that is there, and nowhere when the workspace was removed', async () => {
+  const { story, service } = await open()
+  await service.send(1)
+  for (const name of ['topics.db', 'topics.db-wal', 'topics.db-shm']) fx.files.remove(join(story.folder, name))
+  expect(await service.send(null)).toEqual({ part: 1, records: 3 })
+  expect((await service.look(null, 0)).status.topics).toEqual([expect.objectContaining({ endOffsets: { 0: '3' } })])
+
+  fx.files.removeFolder(story.folder)
+  for (const time of [1, 2]) await expect(service.send(null), `${time}`).rejects.toThrow(/^the workspace .* was removed while it was open: nothing is sent$/)
+  expect(fx.files.exists(story.folder)).toBe(false)
+})
+
+test('a workspace that is a file, or below one, is refused in a sentence', async () => {
+  const { story } = await open()
+  const file = join(story.folder, 'a-file')
+  fx.files.create(file, 'text')
+  const request = { configFile: null, adopt: false, isReadOnly: false }
+  await expect(openWorkspaceService(fx).open({ workspace: file, ...request })).rejects.toMatchObject({
+    code: 'usage',
+    message: `${file} is a file, and a workspace is a folder`,
+  })
+  await expect(openWorkspaceService(fx).open({ workspace: join(file, 'below'), ...request })).rejects.toMatchObject({
+    code: 'usage',
+    message: `${join(file, 'below')} cannot be a folder: ${file} is a file`,
+  })
 })
 
 test('rows: the newest first, as show prints them, and no more than asked', async () => {

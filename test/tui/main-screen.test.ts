@@ -26,6 +26,10 @@ test('whose workspace it is stays in the header', () => {
   expect(textOf(header(viewer(), 50, LOOK))).toContain('viewer: pid 4711')
   expect(textOf(header(foreign(), 60, LOOK))).toContain('read-only: made by Spark')
   expect(textOf(header({ ...modelWith(), state: null, view: null }, 60, LOOK))).toContain('opens the workspace')
+  expect(textOf(header({ ...modelWith(), state: null, view: null, isQuitting: true }, 60, LOOK))).toContain('ctrl-c ends at once')
+  const alone = { ...viewer(), state: viewer().state && { ...viewer().state, hasHolderEnded: true } } as Model
+  expect(textOf(header(alone, 120, LOOK))).toContain('viewer: pid 4711 has ended; start streamtop again to run the queries')
+  expect(textOf(header(alone, 60, LOOK))).toContain('viewer: pid 4711 has ended')
 })
 
 test('a look at the disk that is long ago says so', () => {
@@ -57,6 +61,8 @@ test('the filter hides queries and entries of the log, and says so', () => {
   expect(picture).toContain('── events /events_c ─')
   expect(picture).not.toMatch(/ 1 ● running bronze_orders/)
   expect(picture).not.toMatch(/12:04:26 bronze_orders/)
+  // Others that read what it writes are not meant.
+  expect(pictureOf({ ...modelWith(), filter: 'bronze' }, 80, 24)).not.toMatch(/2 ● running events_copy/)
   const inverse = pictureOf({ ...modelWith(), filter: '!events_c' }, 80, 24)
   expect(inverse).toMatch(/ 1 ● running bronze_orders/)
   expect(inverse).not.toMatch(/2 ● running events_copy/)

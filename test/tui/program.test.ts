@@ -91,6 +91,17 @@ describe('what is asked for', () => {
     expect(frames.at(-1)?.model.message).toMatchObject({ kind: 'refused', text: 'another process runs it; stop that first' })
   })
 
+  test('a picture in a folder that is not there is refused with what to do', async () => {
+    const { program, frames, clock } = await opened()
+    for (const name of [':', ...'picture /not-there/at-all.svg']) program.press({ name: name === ' ' ? 'space' : name })
+    program.press({ name: 'enter' })
+    await clock.advance(100)
+    expect(frames.at(-1)?.model.message).toMatchObject({
+      kind: 'refused',
+      text: '/not-there/at-all.svg cannot be made: there is no folder /not-there; name a file in a folder that is there and that you may write to',
+    })
+  })
+
   test('the rows of a table are read and shown', async () => {
     const { program, frames, clock } = await opened()
     program.press({ name: 't' })
@@ -116,6 +127,20 @@ describe('the end', () => {
     open(session.opened)
     await program.ended
     expect(session.isClosed).toBe(true)
+  })
+
+  test('asked to end while it opens, it does not wait for a configuration that never comes to an end', async () => {
+    const { program, clock } = begin(new FakeSession(), () => new Promise(() => {}))
+    program.start()
+    let hasEnded = false
+    void program.ended.then(() => {
+      hasEnded = true
+    })
+    program.press({ name: 'q' })
+    await clock.advance(2_900)
+    expect(hasEnded).toBe(false)
+    await clock.advance(200)
+    expect({ hasEnded, timers: clock.timerCount }).toEqual({ hasEnded: true, timers: 0 })
   })
 
   test('a second ctrl-c does not wait for a query that hangs', async () => {

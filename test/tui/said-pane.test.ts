@@ -66,6 +66,19 @@ test('until the disk was looked at after a death nothing is claimed about it', (
   expect(said(before, 78, 4)[0]).toBe('events_copy is dead: looking at what it left on disk.')
 })
 
+test('a process that could not write why it failed has failed all the same', () => {
+  const model = failed()
+  const error = { code: 'internal', message: 'the process of query events_copy ended with code 7 and said nothing', hint: null, condition: null }
+  const queries =
+    model.view?.status.queries.map((query) => (query.name === 'events_copy' ? { ...query, state: 'killed' as const, lastError: null } : query)) ?? []
+  const state = model.state && {
+    ...model.state,
+    queries: model.state.queries.map((live) => (live.info.name === 'events_copy' && live.ending ? { ...live, ending: { ...live.ending, error } } : live)),
+  }
+  const unwritten = { ...model, state, view: model.view && { ...model.view, status: { ...model.view.status, queries } } }
+  expect(said(unwritten, 116, 5)[0]).toMatch(/^events_copy failed: the process of query events_copy ended with code 7 and said nothing\./)
+})
+
 test('an error is said with what to do about it, and so is one of the workspace', () => {
   expect(said(failed(), 116, 5).join(' ')).toMatch(/^events_copy failed: offsets\/5 is not there.*put the file back/)
   const model = modelWith()

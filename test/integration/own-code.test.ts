@@ -1,0 +1,65 @@
+/** What the code of a user may do to the process that runs it: block its thread, throw where nothing catches it, end it. */
+import { describe, expect, test } from 'vitest'
+import { type CommandFolder, commandFolder, isRunning, until } from './command.js'
+
+const SLOW_MS = 60_000
+
+/** Nine orders in bronze, and a query whose foreachBatch function has this body. */
+function withBody(body: string): CommandFolder {
+  const at = commandFolder()
+  for (const line of ['produce --all', 'run bronze_orders']) expect(at.streamtop(line).exitCode).toBe(0)
+  at.write(
+    'streamtop.config.mjs',
+    `import { writeFileSync } from 'node:fs'
+     import { query, table, foreachBatch } from 'streamtop'
+     export default [query('own', table('bronze_orders'), foreachBatch(async (batch) => { ${body} }), { table: 'own' })]`,
+  )
+  return at
+}
+
+/** What `status` says of it. */
+function stateOf(at: CommandFolder): unknown {
+  const { queries } = JSON.parse(at.streamtop('status --json').stdout) as { queries: { name: string }[] }
+  return queries.find(({ name }) => name === 'own')
+}
+
+describe('a function that never returns', () => {
+  test('ends with its parent, also when that is killed', { timeout: SLOW_MS }, async () => {
+    const at = withBody(`writeFileSync('blocked.txt', String(process.pid)); while (true) {}`)
+    const { child } = at.start('run own')
+    const pid = Number(await until('the function', () => at.list().includes('blocked.txt') && at.read('blocked.txt')))
+    child.kill('SIGKILL')
+    await until('the end of the parent', () => !isRunning(child.pid ?? 0))
+    expect(isRunning(pid)).toBe(true)
+    const beganMs = performance.now()
+    await until('the end of the child', () => !isRunning(pid))
+    expect(performance.now() - beganMs).toBeLessThan(3_000)
+  })
+
+  test('is left alone while its parent is there', { timeout: SLOW_MS }, async () => {
+    const at = withBody(
+      `const until = performance.now() + 2_500; while (performance.now() < until) {}; await batch.append('own', batch.filter(() => true), { txnAppId: 'own', txnVersion: batch.id })`,
+    )
+    expect(at.streamtop('run own')).toMatchObject({ exitCode: 0, stdout: 'own has 9 rows, 9 different\n' })
+  })
+})
+
+describe('an error that no promise has', () => {
+  test.each([
+    ['of a timer', `setTimeout(() => { throw new Error('the mail server is down') }); await new Promise(() => {})`],
+    ['of a promise that nobody waits for', `void Promise.reject(new Error('the mail server is down')); await new Promise(() => {})`],
+  ])('%s is a failure of the query', (_, body) => {
+    const at = withBody(body)
+    const { exitCode, stderr } = at.streamtop('run own')
+    expect({ exitCode, stderr }).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringMatching(/^streamtop: code of own threw where nothing caught it: the mail server is down\n/),
+    })
+    expect(stateOf(at)).toMatchObject({ state: 'failed', pid: null, lastError: { code: 'foreach-batch-failed' } })
+  })
+})
+
+test('a process that ends itself is a failure too', () => {
+  const at = withBody('process.exit(7)')
+  expect(at.streamtop('run own')).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('the process of query own ended with code 7 and said nothing') })
+})
