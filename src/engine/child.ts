@@ -35,12 +35,12 @@ process.on('message', (message: ToChild) => {
 
 async function live(task: ChildTask): Promise<void> {
   try {
-    if (task.configFile !== null) {
-      ownQuery = task.query
-      watchParent(task.parentPid)
-    }
     if (task.hasUpstream === false) upstream.abort()
     control = new Control(task.settings, upstream.signal, stop.signal)
+    if (task.configFile !== null) {
+      ownQuery = task.query
+      await watchParent(task.parentPid)
+    }
     const definition = onTopic(findQuery(await loadQueries(task.configFile, fx), task.query), task.topic)
     life = await beginLife(
       {

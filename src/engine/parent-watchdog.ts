@@ -7,9 +7,12 @@
 import { Worker } from 'node:worker_threads'
 
 /**
+ * Resolves when the thread looks. Nothing of a user's may run before: a thread that is still starting can need this one, and one that
+ * is blocked by then would never be watched.
+ *
  * @param parentPid the process whose end is this one's too: its direct parent, for `process.ppid` is asked. It is another's once that is gone.
  */
-export function watchParent(parentPid: number): void {
+export async function watchParent(parentPid: number): Promise<void> {
   const watchdog = new Worker(LOOKS, {
     eval: true,
     workerData: { parentPid, everyMs: LOOK_MS, longest: LOOKS_WITHOUT_PARENT },
@@ -19,8 +22,12 @@ export function watchParent(parentPid: number): void {
     trackUnmanagedFds: false,
     resourceLimits: { maxOldGenerationSizeMb: 16, maxYoungGenerationSizeMb: 2, codeRangeSizeMb: 1, stackSizeMb: 1 },
   })
-  // Without it the process lives as long as it did before.
-  watchdog.on('error', () => {})
+  await new Promise<void>((resolve) => {
+    watchdog.once('message', () => resolve())
+    // Without it the process lives as long as it did before.
+    watchdog.on('error', () => resolve())
+    watchdog.once('exit', () => resolve())
+  })
   watchdog.unref()
 }
 
@@ -30,10 +37,12 @@ const LOOKS_WITHOUT_PARENT = 3
 
 /** The thread's program, as a text: a file of its own would be one more to build, to ship and to find. */
 const LOOKS = `
-const { parentPid, everyMs, longest } = require('node:worker_threads').workerData
+const { parentPort, workerData } = require('node:worker_threads')
+const { parentPid, everyMs, longest } = workerData
 let missed = 0
 setInterval(() => {
   if (process.ppid === parentPid) missed = 0
   else if (missed++ >= longest) process.kill(process.pid, 'SIGKILL')
 }, everyMs)
+parentPort.postMessage('looks')
 `
