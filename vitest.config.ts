@@ -5,6 +5,7 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.{ts,tsx}'],
     // Processes and not threads: a test may open native databases and kill children.
+    setupFiles: ['test/seed.ts'],
     pool: 'forks',
     // Many of them wait for other processes, so that two at a time pay even where there are two cores.
     maxWorkers: 2,

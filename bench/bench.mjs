@@ -14,7 +14,7 @@ if (!process.argv.includes('--no-build')) {
 }
 await build({
   absWorkingDir: root,
-  entryPoints: { main: 'bench/main.ts', 'floor-worker': 'bench/floor-worker.ts' },
+  entryPoints: { main: 'bench/main.ts' },
   outdir: 'bench/dist',
   outExtension: { '.js': '.mjs' },
   bundle: true,

@@ -1,4 +1,5 @@
-/** Random numbers that can be had again: the seed is printed by a failing test and read from STREAMTOP_SEED. */
+/** Random numbers that can be had again: a failing test prints the seed. */
+import { SEED } from '../seed.js'
 
 export interface SeededRandom {
   readonly seed: number
@@ -8,7 +9,7 @@ export interface SeededRandom {
 }
 
 /** mulberry32: 32 bits of state, enough to choose keys. */
-export function seededRandom(seed = Number(process.env['STREAMTOP_SEED'] ?? Date.now() % 2 ** 31)): SeededRandom {
+export function seededRandom(seed = SEED): SeededRandom {
   let state = seed
   const bits = () => {
     state = (state + 0x6d2b79f5) | 0

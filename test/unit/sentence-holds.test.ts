@@ -1,7 +1,7 @@
 /**
  * What the sentence says is what happens: lives of queries are drawn at random, and before each attempt the sentence is taken, the
- * attempt is made in a copy of the workspace, and the numbers are compared. On failure fast-check prints the seed; SENTENCE_SEED and
- * SENTENCE_RUNS repeat it or go on for longer.
+ * attempt is made in a copy of the workspace, and the numbers are compared. STREAMTOP_SEED draws other lives, and
+ * SENTENCE_RUNS more of them.
  */
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
@@ -78,7 +78,10 @@ const PROMISES: ReadonlyArray<{ readonly says: RegExp; readonly holds: (before: 
     says: /attempt is skipped, and the rows of batch \d+ are left out/,
     holds: (before, after) => {
       expect(changed(before, after)).toMatchObject({ rows: 0, distinct: 0, writtenTwice: 0, skips: 1 })
-      expect(after.leftOut?.rows).toBeGreaterThan(before.leftOut?.rows ?? 0)
+      // A batch that was skipped once already, and never committed, is among them as it stands.
+      const wasLeftOut = before.leftOut?.lastBatchId === after.leftOut?.lastBatchId
+      expect(after.leftOut?.rows ?? 0).toBeGreaterThan(wasLeftOut ? 0 : (before.leftOut?.rows ?? 0))
+      if (wasLeftOut) expect(after.leftOut).toEqual(before.leftOut)
     },
   },
   // Of a function of which nobody knows what it does, a condition is all that can be said.
@@ -169,7 +172,6 @@ async function live(story: Story, { definition, hasInheritedDuplicates, deeds }:
 }
 
 it('what the sentence says is what happens', { timeout: 600_000 }, async () => {
-  const seed = process.env['SENTENCE_SEED']
   await fc.assert(
     fc.asyncProperty(life, async (drawn) => {
       const story = newStory()
@@ -179,6 +181,6 @@ it('what the sentence says is what happens', { timeout: 600_000 }, async () => {
         story.remove()
       }
     }),
-    { numRuns: Number(process.env['SENTENCE_RUNS'] ?? 10), interruptAfterTimeLimit: 500_000, ...(seed === undefined ? {} : { seed: Number(seed) }) },
+    { numRuns: Number(process.env['SENTENCE_RUNS'] ?? 10), interruptAfterTimeLimit: 500_000 },
   )
 })
