@@ -7,6 +7,7 @@ import { KeyReader } from './key-reader.js'
 import { Program, type ProgramSession } from './program.js'
 import { Terminal, type TerminalStreams } from './terminal.js'
 import { type Theme, themeFor, themeNamed } from './theme.js'
+import type { ScreenRecorder } from './screen-recorder.js'
 import { svgOf } from './svg.js'
 import { loadWidths } from './width.js'
 
@@ -17,6 +18,8 @@ export interface DashboardOptions {
   /** Begins the session, after the first frame. */
   readonly open: (signal: AbortSignal) => Promise<ProgramSession>
   readonly streams: TerminalStreams
+  /** Told what the screen shows; closed with the dashboard. */
+  readonly recorder?: ScreenRecorder | null
   readonly environment: Readonly<Record<string, string | undefined>>
 }
 
@@ -31,8 +34,10 @@ export async function openDashboard(options: DashboardOptions, signal: AbortSign
   }
   let theme: Theme = themeFor(options.theme, options.environment)
   const reader = new KeyReader((key) => program.press(key), fx)
+  const recorder = options.recorder ?? null
   const drawAnew = () => {
     painter.forget()
+    recorder?.began(terminal.size, fx.nowMs())
     program.drawAnew()
   }
   const terminal = new Terminal(
@@ -40,7 +45,10 @@ export async function openDashboard(options: DashboardOptions, signal: AbortSign
     { onInput: (text) => reader.take(text), onSize: drawAnew, onGone: () => program.quit(), onThrow: (error) => program.fail(error) },
     fx,
   )
-  const painter = new FramePainter((text, done) => terminal.write(text, done))
+  const painter = new FramePainter((text, done) => {
+    recorder?.wrote(text, fx.nowMs())
+    terminal.write(text, done)
+  })
   const program = new Program(
     options.open,
     {
@@ -49,7 +57,10 @@ export async function openDashboard(options: DashboardOptions, signal: AbortSign
       },
       draw(model) {
         // Between two sizes, or suspended: what is drawn then would be garbage, and the next size asks for a frame.
-        if (terminal.isReady) painter.paint(frameOf(model, terminal.size, look), terminal.size, theme)
+        if (!terminal.isReady) return
+        const frame = frameOf(model, terminal.size, look)
+        painter.paint(frame, terminal.size, theme)
+        recorder?.drew(frame, terminal.size, theme, fx.nowMs())
       },
       theme(name) {
         theme = themeNamed(name, theme.background)
@@ -64,6 +75,7 @@ export async function openDashboard(options: DashboardOptions, signal: AbortSign
   const quit = () => program.quit()
   signal.addEventListener('abort', quit)
   terminal.open()
+  recorder?.began(terminal.size, fx.nowMs())
   try {
     program.start()
     // The first frame may have been cut short where it is wide.
@@ -75,5 +87,6 @@ export async function openDashboard(options: DashboardOptions, signal: AbortSign
     painter.forget()
     terminal.close()
     signal.removeEventListener('abort', quit)
+    recorder?.close()
   }
 }
