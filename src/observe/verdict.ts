@@ -74,12 +74,15 @@ function extraRows(writes: readonly RepeatedWrite[]): number {
   return writes.slice(1).reduce((sum, write) => sum + (write.operation === 'MERGE' ? 0 : write.rows), 0)
 }
 
-/** Of what a new checkpoint reads again from the beginning, as much is there already as the lives before it wrote. */
-function rowsOfEarlierLives({ ledger, holds }: Pick<VerdictFacts, 'ledger' | 'holds'>): number {
-  const lives = typeof holds === 'object' ? ledger.writers.filter((writer) => writer.plainWrites > 0) : ledger.writers
-  const newest = lives.at(-1)
-  if (lives.length < 2 || newest === undefined) return 0
-  return lives.slice(0, -1).reduce((sum, life) => sum + Math.min(life.rows, newest.rows), 0)
+/** Of what a new checkpoint reads again from the beginning, as much is there already as a life before it wrote. A MERGE finds its rows there. */
+function rowsOfEarlierLives({ ledger: { writers }, holds }: Pick<VerdictFacts, 'ledger' | 'holds'>): number {
+  let most = 0
+  let again = 0
+  for (const life of writers) {
+    if (typeof holds !== 'object' || life.plainWrites > 0) again += Math.min(life.rows, most)
+    most = Math.max(most, life.rows)
+  }
+  return again
 }
 
 function whyMissing({ query, table, ledger, queryId }: VerdictFacts, missing: number): string[] {

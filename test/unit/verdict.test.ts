@@ -109,6 +109,15 @@ describe('another query id', () => {
     expect(await look(story, 'orders')).toMatchObject({ rows: 3, distinct: 3, missing: 0, verdict: 'exactly-once', mode: 'MERGE' })
   })
 
+  it('by a plain insert writes again what a MERGE wrote before', async () => {
+    const story = newStory(three)
+    await story.run(orders)
+    await resetQuery(story.folder, 'orders', fx)
+    await story.run(orders, { killAt: 'table-committed' })
+    await story.run(orders, { idempotent: false })
+    expect(await look(story, 'orders')).toMatchObject({ rows: 6, distinct: 3, missing: 0, verdict: 'duplicated', writtenTwice: 3 })
+  })
+
   it('that has not run yet judges nothing that the one before wrote', async () => {
     const story = newStory(three)
     await story.run(eventsCopy)
