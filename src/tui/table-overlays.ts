@@ -73,13 +73,18 @@ function fittedWidths(natural: readonly number[], least: readonly number[], widt
 /** The versions that fit the filter, or all when none does, newest first. */
 export function versionLines(versions: readonly HistoryLine[], filter: string, width: number, look: Look): TableLines {
   const options = { reductions: VERSION_REDUCTIONS, width, ellipsis: look.glyphs.ellipsis }
-  return remembered(versions, keyOf(filter, width, look), () => split(fittedTable(versionColumns(look), shownVersions(versions, filter), options)))
+  return remembered(versions, keyOf(filter, width, look), () => {
+    const shown = shownVersions(versions, filter)
+    const columns = shown.some((version) => othersOf(version) !== '') ? [...versionColumns(look), togetherColumn(look)] : versionColumns(look)
+    return split(fittedTable(columns, shown, options))
+  })
 }
 
 export function shownVersions(versions: readonly HistoryLine[], filter: string): readonly HistoryLine[] {
-  return filtered(versions, filter, ({ version, operation, query, batchId, txns }) =>
-    [version, operation ?? '?', query ?? '-', batchId ?? '-', txns.map((txn) => `${txn.appId} ${txn.version}`).join(', ')].join(' '),
-  )
+  return filtered(versions, filter, (line) => {
+    const { version, operation, query, batchId, txns } = line
+    return [version, operation ?? '?', query ?? '-', batchId ?? '-', txns.map((txn) => `${txn.appId} ${txn.version}`).join(', '), othersOf(line)].join(' ')
+  })
 }
 
 function versionColumns({ glyphs: { isAscii }, timeZoneOffsetMinutes }: Look): Column<HistoryLine>[] {
@@ -115,13 +120,29 @@ function versionColumns({ glyphs: { isAscii }, timeZoneOffsetMinutes }: Look): C
   ]
 }
 
+/** Of one commit over several tables: the others, which have their versions by the same moment of decision. */
+function togetherColumn({ glyphs: { isAscii } }: Look): Column<HistoryLine> {
+  return {
+    name: 'together',
+    titles: ['together with', 'with'],
+    align: 'left',
+    cell: (line) => ({ texts: [shownText(othersOf(line), isAscii, 60)] }),
+  }
+}
+
+function othersOf({ togetherWith = [] }: HistoryLine): string {
+  return togetherWith.join(', ')
+}
+
 const VERSION_REDUCTIONS: readonly Reduction[] = [
   { column: 'time', how: 'shorten' },
   { column: 'version', how: 'shorten' },
   { column: 'files', how: 'drop' },
   { column: 'query', how: 'drop' },
   { column: 'time', how: 'drop' },
+  { column: 'together', how: 'shorten' },
   { column: 'txn', how: 'squeeze' },
+  { column: 'together', how: 'squeeze' },
   { column: 'operation', how: 'squeeze' },
 ]
 

@@ -47,11 +47,19 @@ const VERSIONS: Input = {
   ],
 }
 
+/** Of a commit over several tables. */
+const TOGETHER: Input = {
+  kind: 'history',
+  table: 'events_copy',
+  content: [versionLine(8, { togetherWith: ['events_copy_rejected'] }), versionLine(7)],
+}
+
 const SCREENS: Readonly<Record<string, Model>> = {
   help: after(modelWith(), '?'),
   rows: taken(after(modelWith(), 't'), ROWS),
   history: taken(after(modelWith(), 'h'), VERSIONS),
   figures: after(duplicated(), 'b'),
+  together: taken(after(modelWith(), 'h'), TOGETHER),
 }
 
 describe.each([
