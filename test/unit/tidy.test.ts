@@ -34,6 +34,8 @@ describe('each rule finds what it is for', () => {
     ['src/topic/a.ts', "import { commit } from '../store/commit.js'", 'topic imports'],
     ['src/topic/a.ts', "import { plan } from '../engine/plan.js'", 'topic imports'],
     ['src/tui/a.tsx', "import { openStore } from '../store/store.js'", 'tui imports'],
+    ['src/matrix/a.ts', "import { frameOf } from '../tui/frame.js'", 'matrix imports'],
+    ['src/engine/a.ts', "import { WAYS } from '../matrix/ways.js'", 'engine imports'],
     ['src/engine/a.ts', "import '../cli.js'", 'imports src/cli.ts'],
     ['src/store/a.ts', "import type { Database } from 'better-sqlite3'", 'imports better-sqlite3; take openDatabase'],
     ['src/store/a.ts', "const d = require('better-sqlite3')", 'imports better-sqlite3'],
