@@ -1,10 +1,11 @@
 /**
- * Makes the README's picture, docs/dashboard.svg, from a real run: starts the built dashboard in a pseudo-terminal in a temporary
- * workspace, kills events_copy with `x`, and has the dashboard write its own screen with `:picture`.
+ * Makes the README's pictures from real runs. docs/dashboard.svg: starts the built dashboard in a pseudo-terminal in a temporary
+ * workspace, kills events_copy with `x`, and has the dashboard write its own screen with `:picture`. docs/play-02.svg: a recorded play.
  *
  *   npm run build && node scripts/picture.mjs
  */
-import { mkdtempSync, rmSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -12,6 +13,7 @@ import { spawn } from '@lydell/node-pty'
 import xterm from '@xterm/headless'
 
 const PICTURE = fileURLToPath(new URL('../docs/dashboard.svg', import.meta.url))
+const PLAY = fileURLToPath(new URL('../docs/play-02.svg', import.meta.url))
 const CLI = fileURLToPath(new URL('../dist/cli.js', import.meta.url))
 const SIZE = { cols: 120, rows: 38 }
 const LONGEST_WAIT_MS = 60_000
@@ -36,6 +38,13 @@ try {
   await ended
   rmSync(parent, { recursive: true, force: true })
 }
+
+rmSync(PLAY, { force: true })
+execFileSync(process.execPath, [CLI, 'play', '02', '--speed', '2', '--svg', PLAY], {
+  stdio: ['ignore', 'ignore', 'inherit'],
+  env: { ...process.env, TZ: 'UTC' },
+})
+chmodSync(PLAY, 0o644)
 
 /** Waits until the screen shows it. */
 async function shows(wanted) {

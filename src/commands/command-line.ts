@@ -8,7 +8,7 @@
 import { resolve } from 'node:path'
 import { type Command, CommanderError } from 'commander'
 import type { Effects } from '../effects.js'
-import { StreamtopError } from '../errors.js'
+import { knownError, StreamtopError } from '../errors.js'
 import { safeJson, safeText } from '../safe-text.js'
 import { VERSION } from '../version.js'
 import { buildProgram, type GlobalOptions } from './program.js'
@@ -64,6 +64,7 @@ async function runVerb(verb: Verb, command: Command, surroundings: Surroundings)
   }
   const context: Context = {
     workspace: resolve(surroundings.workingFolder, workspace ?? '.'),
+    isWorkspaceGiven: workspace !== undefined,
     adopt: adopt ?? false,
     configFile: config === undefined ? null : resolve(surroundings.workingFolder, config),
     kafka:
@@ -90,9 +91,8 @@ interface Failure {
 }
 
 function explain(error: unknown, help: string): Failure {
-  if (error instanceof StreamtopError) {
-    return { code: error.code, message: error.message, hint: error.hint, condition: error.condition, stack: error.stack }
-  }
+  const known = knownError(error)
+  if (known !== null) return { code: known.code, message: known.message, hint: known.hint, condition: known.condition, stack: known.stack }
   if (error instanceof CommanderError) return explainUsage(error, help)
   const message = error instanceof Error ? error.message || error.name : String(error)
   return {

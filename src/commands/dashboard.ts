@@ -14,6 +14,8 @@ export interface DashboardVerbOptions {
   readonly plain?: boolean
   readonly seconds?: number
   readonly topic?: string
+  readonly record?: string
+  readonly svg?: string
 }
 
 export const dashboard: Verb<DashboardVerbOptions> = {
@@ -33,6 +35,8 @@ export const dashboard: Verb<DashboardVerbOptions> = {
     { flags: '--rate <r>', description: 'orders a second of the generator, from the start', parse: parseRate },
     { flags: '--topic <name>', description: 'what queries of topic orders read instead, and where orders are sent' },
     { flags: '--plain', description: 'one line an event, without escape codes' },
+    { flags: '--record <file>', description: 'record the screen for asciinema; pauses of more than 2 s are cut short' },
+    { flags: '--svg <file>', description: 'the same as a picture that moves, for a page' },
     { flags: '--seconds <n>', description: 'end by itself after so long', parse: wholeNumber('--seconds', 1) },
   ],
   async run(context) {

@@ -20,7 +20,6 @@ import type { Context } from './verb.js'
 /** @returns 0 */
 export async function drawFrame(context: Context<FrameOptions>): Promise<number> {
   const { options, output, fx } = context
-  if (context.kafka !== null) throw new StreamtopError('usage', 'a frame shows embedded topics only, and --kafka was given', { hint: 'leave --kafka out' })
   const theme = themeFor(options.theme ?? null, process.env)
   const isOnTerminal = output.stdoutIsTerminal && options.svg === undefined
   const size: Size = {
@@ -43,9 +42,9 @@ export async function drawFrame(context: Context<FrameOptions>): Promise<number>
 }
 
 /** The model of a dashboard that only reads, after its first look. */
-async function lookedAt({ workspace, configFile, options, signal }: Context<FrameOptions>, fx: Effects): Promise<Model> {
+async function lookedAt({ workspace, configFile, kafka, options, signal }: Context<FrameOptions>, fx: Effects): Promise<Model> {
   const service = openWorkspaceService(fx)
-  const opened = await service.open({ workspace, configFile, isReadOnly: true, adopt: false })
+  const opened = await service.open({ workspace, configFile, isReadOnly: true, adopt: false, kafka, topic: options.topic ?? null })
   const chosen = options.query
   if (chosen !== undefined && !opened.queries.some(({ name }) => name === chosen))
     throw new StreamtopError('unknown-query', `there is no query ${chosen}`, { hint: `queries here: ${opened.queries.map(({ name }) => name).join(', ')}` })
@@ -64,11 +63,21 @@ async function lookedAt({ workspace, configFile, options, signal }: Context<Fram
   const watch = effects.filter((effect) => effect.kind === 'watch').at(-1)
   const look = () => service.look(model.selected, watch?.batchLimit ?? BATCH_LIMIT)
   let view = await look()
-  while (view.isCounted === false && !signal.aborted) view = await look()
+  while (!isWhole(view) && !signal.aborted) {
+    await fx.sleep(PAUSE_MS, signal)
+    view = await look()
+  }
   await service.close()
   model = reduce(model, { kind: 'state', state: withLook(state, view) }).model
   return reduce(model, { kind: 'view', view }).model
 }
+
+/** Whether everything is counted, and brokers have answered or had their time. */
+function isWhole({ isCounted, status }: WorkspaceView): boolean {
+  return isCounted !== false && status.kafka?.state !== 'connecting'
+}
+
+const PAUSE_MS = 25
 
 function withLook(state: SessionState, { status }: WorkspaceView): SessionState {
   return { ...state, queries: state.queries.map((query) => afterLook(query, status.queries.find(({ name }) => name === query.info.name) ?? null, null)) }

@@ -7,6 +7,7 @@ export interface FrameOptions {
   readonly columns?: number
   readonly rows?: number
   readonly query?: string
+  readonly topic?: string
   readonly theme?: string
   readonly ascii?: boolean
 }
@@ -20,6 +21,7 @@ export const frame: Verb<FrameOptions> = {
     { flags: '--columns <n>', description: "cells in a row; the terminal's, or 80", parse: wholeNumber('--columns', 1, 1_000) },
     { flags: '--rows <n>', description: 'rows; as many as the terminal has, or 24', parse: wholeNumber('--rows', 1, 1_000) },
     { flags: '--query <name>', description: 'the query that is looked at closely; the first unless given' },
+    { flags: '--topic <name>', description: 'what queries of topic orders read instead' },
     { flags: '--theme <name>', description: 'as for the dashboard' },
     { flags: '--ascii', description: 'draw with ASCII alone' },
   ],

@@ -3,10 +3,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { isatty } from 'node:tty'
 import { onExit } from 'signal-exit'
-import type { Effects } from '../effects.js'
+import { StreamtopError } from '../errors.js'
 import { safeText } from '../safe-text.js'
 import type { SessionOptions } from '../session/live-session.js'
 import type { DashboardVerbOptions } from './dashboard.js'
+import { removeIfPossible } from './remove-if-possible.js'
 import type { Context } from './verb.js'
 
 const STDIN = 0
@@ -30,15 +31,6 @@ export async function runDashboard(context: Context<DashboardVerbOptions>): Prom
   }
 }
 
-/** A query that dies at this moment may still make a file. The folder is a temporary one: what is left goes with the others. */
-function removeIfPossible(folder: string, fx: Effects): void {
-  try {
-    fx.files.removeFolder(folder)
-  } catch {
-    // The exit code is what was asked for.
-  }
-}
-
 async function watch(context: Context<DashboardVerbOptions>): Promise<number> {
   const { options, output, fx } = context
   const end = context.options.seconds === undefined ? null : new AbortController()
@@ -48,16 +40,24 @@ async function watch(context: Context<DashboardVerbOptions>): Promise<number> {
   const isTerminal = output.stdoutIsTerminal && isatty(STDIN)
   if (isDumb && isTerminal && !options.plain && !context.json) output.stderr('TERM is dumb: one line an event instead of the dashboard\n')
   if (options.plain || context.json || !isTerminal || isDumb) {
+    if (options.record !== undefined || options.svg !== undefined)
+      throw new StreamtopError('usage', 'there is no screen to record: the dashboard needs a terminal', { hint: '"streamtop play --record" needs none' })
     const { watchPlainly } = await import('./watch-plainly.js')
     return watchPlainly(context, sessionOptionsOf(context), signal)
   }
   const { openDashboard } = await import('../tui/open-dashboard.js')
+  const { openRecorder } = await import('../tui/open-recorder.js')
   await openDashboard(
     {
       theme: options.theme ?? null,
       isAscii: options.ascii ?? false,
       streams: process,
       environment: process.env,
+      recorder: openRecorder(
+        { cast: options.record, svg: options.svg, title: 'streamtop', theme: options.theme ?? null, environment: process.env },
+        (sentence) => output.stderr(`${safeText(sentence)}\n`),
+        fx,
+      ),
       async open(isOver) {
         const { openProgramSession } = await import('../tui/open-program-session.js')
         return openProgramSession(sessionOptionsOf(context), { signal: isOver }, fx)

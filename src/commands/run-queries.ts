@@ -4,6 +4,7 @@ import { processRunner } from '../engine/process-runner.js'
 import { asStreamtopError, StreamtopError } from '../errors.js'
 import type { QueryDefinition } from '../engine/definition.js'
 import type { QueryEvent } from '../engine/events.js'
+import { onTopic } from '../engine/open-topic.js'
 import { findConfig, findQuery, loadQueries } from '../queries/load-queries.js'
 import { checkWorkspace } from '../engine/workspace.js'
 import { safeJson, safeText } from '../safe-text.js'
@@ -37,6 +38,11 @@ export async function runQueries(context: Context<RunVerbOptions>): Promise<numb
     throw new StreamtopError('usage', '--crash and --crash-at kill one query, and several are named', { hint: 'run the others in another terminal' })
   }
   checkWorkspace(workspace, definitions, { adopt: context.adopt, acceptGap: options.acceptGap ?? false, kafka: context.kafka !== null }, fx)
+  if (context.adopt && context.kafka !== null) {
+    const { checkAdoptedTopics } = await import('../engine/adopted-topics.js')
+    const onTheirTopics = definitions.map((definition) => onTopic(definition, options.topic ?? null))
+    await checkAdoptedTopics(workspace, onTheirTopics, context.kafka, fx)
+  }
 
   const runner = processRunner({ configFile, kafka: context.kafka, topic: options.topic ?? null })
   const started: Started[] = definitions.map((definition) => ({

@@ -2,7 +2,7 @@
  * What a verb of the command line is: a description as data, and one function that does it.
  *
  * `--help` reads the descriptions of all verbs, so a verb's file must be cheap to load: it imports only its neighbours in this
- * folder, errors, safe-text and engine/steps at the top, and everything else with `await import(...)` inside `run`.
+ * folder, errors, safe-text, engine/steps and matrix/ways at the top, and everything else with `await import(...)` inside `run`.
  * `test/unit/tidy.test.ts` follows the imports from cli.ts and names the file that breaks this.
  */
 import type { Effects } from '../effects.js'
@@ -54,6 +54,8 @@ export interface VerbExample {
 export interface Context<Options extends object = object> {
   /** Absolute path of the workspace; the folder need not exist. */
   readonly workspace: string
+  /** Whether `--workspace` named it: a folder that nobody named is the current one. */
+  readonly isWorkspaceGiven: boolean
   /** `--adopt`: take over a workspace that another tool made. */
   readonly adopt: boolean
   /** Absolute path of `--config`, or null: then `streamtop.config.{mjs,js}` in the workspace, if there is one. */

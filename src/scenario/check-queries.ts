@@ -1,7 +1,21 @@
 /** Whether the queries that a script names are there: looked at before anything runs. */
 import { nearestName } from '../engine/nearest-name.js'
 import { StreamtopError } from '../errors.js'
+import type { Effects } from '../effects.js'
+import type { QueryDefinition } from '../engine/definition.js'
+import { loadQueries } from '../queries/load-queries.js'
+import type { FoundScenario } from './library.js'
 import type { Scenario, ScriptAction } from './scenario.js'
+
+/** The queries of a scenario, its own among them. @throws bad-config, also for a script that names another */
+export async function queriesFor({ scenario, configFile }: FoundScenario, fx: Effects): Promise<readonly QueryDefinition[]> {
+  const queries = await loadQueries(configFile, fx)
+  checkQueries(
+    scenario,
+    queries.map(({ name }) => name),
+  )
+  return queries
+}
 
 /** @throws bad-config, naming file and line */
 export function checkQueries({ file, script, config }: Scenario, known: readonly string[]): void {

@@ -13,22 +13,6 @@ import type {
 import type { Scalar } from './shape.js'
 import type { Stage } from './stage.js'
 
-/** What is looked at, in words: `table events_copy where order_id is 1001`. */
-export function subjectOf(expectation: Expectation): string {
-  switch (expectation.kind) {
-    case 'table': {
-      const where = Object.entries(expectation.where ?? {}).map(([column, value]) => `${column} is ${value}`)
-      return `table ${expectation.table}${where.length > 0 ? ` where ${where.join(' and ')}` : ''}`
-    }
-    case 'topic':
-      return `topic ${expectation.topic}`
-    case 'error':
-      return 'the line before'
-    default:
-      return `${expectation.kind} ${expectation.query}`
-  }
-}
-
 /** @param error what the line before failed with, null when it did not */
 export async function meet(expectation: Expectation, error: PlayError | null, stage: Stage): Promise<readonly Check[]> {
   switch (expectation.kind) {

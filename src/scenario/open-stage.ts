@@ -15,11 +15,13 @@ import { findQuery } from '../queries/load-queries.js'
 import { openSession } from '../session/live-session.js'
 import { openWorkspaceService } from '../session/open-workspace-service.js'
 import type { RunOnce } from '../session/session.js'
+import type { WorkspaceService } from '../session/workspace-service.js'
 import { warmParquet } from '../store/parquet.js'
 import { readFooter } from '../store/parquet-footer.js'
-import { openEmbeddedProducer } from '../topic/embedded-producer.js'
 import { openEmbeddedTopic } from '../topic/embedded-topic.js'
+import type { KafkaChoice } from '../topic/kafka-choice.js'
 import type { Stage } from './stage.js'
+import { asScenariosSay, embeddedStageTopic, kafkaStageTopic } from './stage-topic.js'
 
 export interface StageChoices {
   /** Absolute path; it need not exist. */
@@ -27,48 +29,49 @@ export interface StageChoices {
   /** Absolute path of the file that `queries` were loaded from, null for none. */
   readonly configFile: string | null
   readonly queries: readonly QueryDefinition[]
-  /** In this process: `fx` is a virtual world. */
+  /** In this process: `fx` is a virtual world, and there is no Kafka in it. */
   readonly isVirtual: boolean
+  /** Where the topic of the play is made; in the workspace unless given. */
+  readonly kafka?: KafkaChoice | null
   /** Who runs the queries of a play that is not virtual; processes of this build unless given. */
   readonly runner?: Runner<NamedQuery>
   readonly signal: AbortSignal
+  /** How its queries go: `full` unless given. */
+  readonly pace?: string
+  /** Who reads the workspace for the session; this thread unless given. Closed with the stage. */
+  readonly service?: WorkspaceService
 }
 
-const TOPIC = 'orders'
 const MOST_VERSIONS = 10_000
 
 /** @throws what opening the workspace finds; usage when somebody else has it */
 export async function openStage(choices: StageChoices, fx: Effects): Promise<Stage> {
-  const { workspace, configFile, queries, isVirtual, signal } = choices
+  const { workspace, configFile, isVirtual, signal, kafka = null } = choices
+  const topic = await (kafka === null ? embeddedStageTopic(workspace, choices.queries, fx) : kafkaStageTopic(workspace, choices.queries, kafka, fx))
+  const { queries, elsewhere } = topic
   const inThisProcess = () => runnerByName(inlineRunner(openEmbeddedTopic, fx), (name) => findQuery(queries, name))
-  const runner = isVirtual ? inThisProcess() : (choices.runner ?? processRunner({ configFile }, fx))
+  const runner = isVirtual ? inThisProcess() : (choices.runner ?? processRunner({ configFile, kafka, topic: topic.name }, fx))
   if (isVirtual) await loadWhatIsLoadedLate()
   const session = await openSession(
-    { workspace, configFile, adopt: false, isReadOnly: false, pace: 'full', startsNothing: true },
-    openWorkspaceService(fx),
+    { workspace, configFile, adopt: false, isReadOnly: false, pace: choices.pace ?? 'full', startsNothing: true, kafka, topic: topic.name },
+    choices.service ?? openWorkspaceService(fx),
     () => runner,
     fx,
   )
   const { access, holderPid } = session.state
   if (access !== 'owner') {
     await session.close()
+    await topic.close()
     throw new StreamtopError(access === 'viewer' ? 'concurrent-query' : 'foreign-workspace', refusal(access, holderPid), { hint: 'play it in an empty folder' })
   }
-  const observer = new Observer(workspace, queries, fx)
+  const observer = new Observer(workspace, queries, fx, elsewhere === null ? {} : { topicsElsewhere: () => elsewhere.look() })
   return {
     session,
     workspace,
     signal,
-    async send(records) {
-      const producer = openEmbeddedProducer(workspace, TOPIC, {}, fx)
-      try {
-        await producer.send(records)
-      } finally {
-        await producer.close()
-      }
-    },
+    send: (records) => topic.send(records),
     runBeside: (query, once) => runBeside(runner, workspace, findQuery(queries, query), once),
-    status: () => observer.observe(),
+    status: async () => asScenariosSay(await observer.observe(), topic),
     history: (table) => tableHistory(workspace, table, MOST_VERSIONS, fx),
     async rows(table) {
       const columns = await readTable(workspace, table, fx)
@@ -83,7 +86,10 @@ export async function openStage(choices: StageChoices, fx: Effects): Promise<Sta
       if (!fx.files.exists(path)) throw new StreamtopError('usage', `the checkpoint of ${query} has no ${file} to lose`)
       fx.files.remove(path)
     },
-    close: () => session.close(),
+    async close() {
+      await session.close()
+      await topic.close()
+    },
   }
 }
 

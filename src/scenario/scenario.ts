@@ -78,6 +78,7 @@ export interface QueryFields {
   readonly rows?: number
   readonly distinct?: number
   readonly duplicates?: number
+  readonly rejected?: number
   readonly missing?: number
   readonly verdict?: VerdictName
   readonly state?: QueryState

@@ -1,5 +1,6 @@
 /** The actions of a scenario's script: what may stand in each line, and what it means. */
 import { STEPS, type Step } from '../engine/steps.js'
+import { type ScriptVerb, scriptForm } from '../session/actions.js'
 import { PACES } from '../session/session-state.js'
 import { expectation } from './expect-shapes.js'
 import { COLUMN, queryName } from './name-shapes.js'
@@ -80,55 +81,65 @@ const generate = turned(
   (rate): ScriptAction => ({ kind: 'generate', ratePerSecond: typeof rate === 'number' ? rate : 0 }),
 )
 
-/** One line of a script. */
+/** One line of a script: each verb of the table of actions. */
 export const scriptAction: Shape<ScriptAction> = oneField(
   {
-    say: about(
-      'A caption: what to look at, and why it is so.',
+    ...verb(
+      'say',
       turned(text(`a text of at most ${LONGEST_SAY} characters`, { most: LONGEST_SAY }), (words): ScriptAction => ({ kind: 'say', text: words })),
     ),
-    produce: about('Sends orders: one of the four parts, all of them, or records of your own.', produce),
-    generate: about('Generated orders a second, or off.', generate),
-    run: about('Runs a query until it is caught up, or dead where it is to die.', run),
-    start: about('Starts a query that goes on and on.', ofQuery('start')),
-    stop: about('Stops a query after its batch.', ofQuery('stop')),
-    kill: about('SIGKILL now.', ofQuery('kill')),
-    arm: about(
-      'Dies at this step of its next batch.',
+    ...verb('produce', produce),
+    ...verb('generate', generate),
+    ...verb('run', run),
+    ...ofQuery('start'),
+    ...ofQuery('stop'),
+    ...ofQuery('kill'),
+    ...verb(
+      'arm',
       turned(fields({ query: queryName, step: oneOf(STEPS) }, {}), (given): ScriptAction => ({ kind: 'arm', ...given })),
     ),
-    step: about('Holds a query, and lets it go one step each time.', ofQuery('step')),
-    idempotent: about(
-      'Idempotence on or off, from the next attempt on.',
+    ...ofQuery('step'),
+    ...verb(
+      'idempotent',
       turned(fields({ query: queryName, on: oneOf([true, false]) }, {}), ({ query, on }): ScriptAction => ({ kind: 'idempotent', query, isOn: on })),
     ),
-    replay: about('Takes the newest commit away: its batch runs again.', ofQuery('replay')),
-    reset: about('Takes the checkpoint away: the query begins anew.', ofQuery('reset')),
-    drop: about('Drops the tables that a query writes, and its checkpoint.', ofQuery('drop')),
-    lose: about(
-      'A file of a checkpoint is lost, as by a careless copy: metadata, offsets/N or commits/N.',
+    ...ofQuery('replay'),
+    ...ofQuery('reset'),
+    ...ofQuery('drop'),
+    ...verb(
+      'lose',
       turned(
         fields({ checkpoint: queryName, file: text('metadata, offsets/N or commits/N', { most: 20, pattern: CHECKPOINT_FILE }) }, {}),
         ({ checkpoint, file }): ScriptAction => ({ kind: 'lose', query: checkpoint, file }),
       ),
     ),
-    wait: about('Seconds, or until a query is where it is waited for.', wait),
-    expect: about(
-      'What must be so now; after a line that fails, with what error.',
+    ...verb('wait', wait),
+    ...verb(
+      'expect',
       turned(expectation, (met): ScriptAction => ({ kind: 'expect', expectation: met })),
     ),
-    pause: about(
-      'Holds every query at its next step, or lets all go on.',
+    ...verb(
+      'pause',
       turned(oneOf([true, false]), (isOn): ScriptAction => ({ kind: 'pause', isOn })),
     ),
-    pace: about(
-      'How fast started queries go.',
+    ...verb(
+      'pace',
       turned(oneOf(PACES.map(({ name }) => name)), (pace): ScriptAction => ({ kind: 'pace', pace })),
     ),
-  },
+  } satisfies Record<ScriptVerb, Shape<ScriptAction>>,
   'an action',
 )
 
-function ofQuery<const K extends 'start' | 'stop' | 'kill' | 'step' | 'replay' | 'reset' | 'drop'>(kind: K): Shape<ScriptAction> {
-  return turned(queryName, (query) => ({ kind, query }))
+/** A verb with what stands behind it; what it does is said in the table of actions. */
+function verb<const V extends ScriptVerb>(name: V, shape: Shape<ScriptAction>): { readonly [Name in V]: Shape<ScriptAction> } {
+  const { does } = scriptForm(name)
+  const sentence = `${does.charAt(0).toUpperCase()}${does.slice(1).replaceAll('`', '')}.`
+  return { [name]: about(sentence, shape) } as { readonly [Name in V]: Shape<ScriptAction> }
+}
+
+function ofQuery<const K extends 'start' | 'stop' | 'kill' | 'step' | 'replay' | 'reset' | 'drop'>(kind: K): { readonly [Name in K]: Shape<ScriptAction> } {
+  return verb(
+    kind,
+    turned(queryName, (query) => ({ kind, query })),
+  )
 }

@@ -5,6 +5,8 @@ const DURATION = /, \d+(\.\d+)? ms\b/g
 const HOLDER = /process \d+(, for \d+ s now)?/g
 const KILL_HINT = /, or stop it with "kill \d+"/g
 const PID = /, pid \d+/g
+/** As a play on Kafka calls its topic (`stage-topic.ts`). */
+const TOPIC_OF_PLAY = /\borders-[0-9a-f]{8}\b/g
 const UUID = /\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/g
 
 /** @param workspace the folder that paths are told from */
@@ -18,4 +20,5 @@ export function steadyText(text: string, workspace: string): string {
     .replace(KILL_HINT, '')
     .replace(PID, '')
     .replace(UUID, '<id>')
+    .replace(TOPIC_OF_PLAY, 'orders')
 }

@@ -1,6 +1,7 @@
 /** A play as lines for people: captions, actions with what came of them, and a mark for each expectation. Without color. */
 import { safeText } from '../safe-text.js'
-import type { Check, CheckValue, PlayEvent } from './play-event.js'
+import type { PlayEvent } from './play-event.js'
+import { checkText, endText } from './play-text.js'
 
 /** Columns: a projector shows 80. */
 const WIDTH = 80
@@ -38,32 +39,13 @@ function linesOf(event: PlayEvent): string[] {
     }
     case 'expectation': {
       const head = `${event.isMet ? '✓' : '✗'} ${safeText(event.subject)}:`
-      const checks = event.checks.map(checkText)
+      const checks = event.checks.map((check) => safeText(checkText(check)))
       if (checks.some((check) => check.length > LONG_CHECK)) return [head, ...checks.map((check) => `    ${check}`)]
       return wrapped(checks, ', ', `${head} `, '    ')
     }
     case 'end':
-      return ['', endText(event)]
+      return ['', `${event.isMet ? '✓' : '✗'} ${endText(event)}`]
   }
-}
-
-/** `rows 18`, or with what was found instead: `rows 9 (found 18)`. */
-function checkText({ field, expected, found, isMet }: Check): string {
-  return safeText(`${field} ${valueText(expected)}${isMet ? '' : ` (found ${valueText(found)})`}`)
-}
-
-function valueText(value: CheckValue): string {
-  if (value === null) return 'null'
-  if (Array.isArray(value)) return value.length === 0 ? 'none' : `[${value.map(valueText).join(', ')}]`
-  if (typeof value !== 'object') return String(value)
-  const fields = Object.entries(value).map(([field, inner]) => `${field}: ${valueText(inner)}`)
-  return `{ ${fields.join(', ')} }`
-}
-
-function endText({ isMet, expectations, unmet, failedLine }: PlayEvent & { readonly kind: 'end' }): string {
-  const met = `${expectations - unmet} of ${expectations} expectations met`
-  if (failedLine !== null) return `✗ line ${failedLine} failed, ${met}`
-  return `${isMet ? '✓' : '✗'} ${met}`
 }
 
 /** Line ends of the scenario are no more than spaces. */

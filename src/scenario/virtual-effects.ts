@@ -11,6 +11,8 @@ const BEGIN_MS = 1_790_845_200_000
 /** So many times faster than real time, at most, while everybody waits. */
 const LEAP = 20
 const LONGEST_REST_MS = 5_000
+/** A shorter sleep might be lost in a rounding: time would stand still for who sleeps again for what is left. */
+const SHORTEST_SLEEP_MS = 0.001
 
 interface Sleeper {
   readonly dueMs: number
@@ -65,7 +67,7 @@ export function virtualEffects(seed: string, real: Effects): Effects {
           signal?.removeEventListener('abort', wake)
           resolve()
         }
-        const sleeper: Sleeper = { dueMs: passedMs + Math.max(0, durationMs), wake }
+        const sleeper: Sleeper = { dueMs: passedMs + (durationMs > 0 ? Math.max(SHORTEST_SLEEP_MS, durationMs) : 0), wake }
         sleepers.add(sleeper)
         signal?.addEventListener('abort', wake)
         changed.abort()

@@ -1,6 +1,6 @@
 /**
  * When a session looks at its workspace: soon after something changed on disk, at most every 150 ms, and every second otherwise, so
- * that the work of other processes is seen. One look at a time. A look that saw nothing new is told nobody.
+ * that the work of other processes is seen. One look at a time. A look that saw nothing new is told every few seconds, for its time.
  */
 import type { Effects } from '../effects.js'
 import { StreamtopError } from '../errors.js'
@@ -8,6 +8,8 @@ import type { WorkspaceView } from './session-state.js'
 
 const SHORTEST_PAUSE_MS = 150
 const LONGEST_PAUSE_MS = 1_000
+/** A look that saw nothing new is told after so long all the same: how old the picture is can be seen. */
+const TOLD_AGAIN_MS = 5_000
 
 export class Looks {
   readonly #take: () => Promise<WorkspaceView>
@@ -19,9 +21,10 @@ export class Looks {
   #isWanted = false
   #waiting: { resolve(view: WorkspaceView): void; reject(error: Error): void }[] = []
   #newest: { readonly view: WorkspaceView; readonly text: string } | null = null
+  #toldAtMs = Number.NEGATIVE_INFINITY
   #failure: string | null = null
 
-  /** @param tell hears of every look, and whether it differs from the one before in more than its time */
+  /** @param tell hears of every look, and whether it is to be told: it differs from the one before, or that was told long ago */
   constructor(take: () => Promise<WorkspaceView>, tell: (view: WorkspaceView, isNew: boolean) => void, fail: (error: Error) => void, fx: Effects) {
     this.#take = take
     this.#tell = tell
@@ -72,7 +75,8 @@ export class Looks {
     try {
       const view = await this.#take()
       const text = JSON.stringify({ ...view, takenAtMs: 0 })
-      const isNew = text !== this.#newest?.text
+      const isNew = text !== this.#newest?.text || view.takenAtMs - this.#toldAtMs >= TOLD_AGAIN_MS
+      if (isNew) this.#toldAtMs = view.takenAtMs
       this.#newest = { view, text }
       this.#failure = null
       this.#tell(view, isNew)

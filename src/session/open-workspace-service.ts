@@ -174,6 +174,7 @@ async function claim(
   if (isForeign(workspace, fx)) {
     if (!adopt) return withoutLock('foreign')
     checkWorkspace(workspace, queries, { adopt, acceptGap: false, kafka: kafka != null }, fx)
+    if (kafka != null) await (await import('../engine/adopted-topics.js')).checkAdoptedTopics(workspace, queries, kafka, fx)
   }
   makeWorkspace(workspace, fx)
   const taken = await acquireDashboardLock(workspace, fx)

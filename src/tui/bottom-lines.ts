@@ -7,6 +7,7 @@ import { type Look, UNICODE_GLYPHS } from './glyphs.js'
 import type { Line } from './line.js'
 import type { Confirm, Model, Prompt, StepChooser } from './model.js'
 import { rule } from './pane.js'
+import { isForetold } from './play-state.js'
 import { clipLine, span, wrapSpans } from './spans.js'
 import { cellWidth } from './width.js'
 
@@ -24,7 +25,7 @@ export function bottomLines(model: Model, columns: number, look: Look = USUAL_LO
 function dialogLines(model: Model, columns: number, look: Look, mostRows: number): Line[] | null {
   if (model.confirm) return confirmLines(model.confirm, columns, look).slice(-mostRows)
   if (model.prompt) return promptLines(model, model.prompt, columns, look).slice(-mostRows)
-  return model.chooser && chooserLines(model.chooser, columns, look, mostRows)
+  return model.chooser && chooserLines(model.chooser, columns, look, mostRows, isForetold(model))
 }
 
 function confirmLines({ question }: Confirm, columns: number, { glyphs }: Look): Line[] {
@@ -64,7 +65,7 @@ function promptLine(prompt: Prompt, columns: number, { glyphs }: Look): Line {
 }
 
 /** The eight steps with what a death there leaves behind; of them as many around the chosen one as there is room for. */
-function chooserLines({ query, step }: StepChooser, columns: number, { glyphs }: Look, mostRows: number): Line[] {
+function chooserLines({ query, step }: StepChooser, columns: number, { glyphs }: Look, mostRows: number, isForetold: boolean): Line[] {
   const title = [span('x', 'key'), span(' kills '), span(shownText(query, glyphs.isAscii, 60), 'title'), span(' when it has reached')]
   const keys: Line = [span(' '), span('enter', 'key'), span(' or '), span('1-8', 'key'), span(' choose   '), span('esc', 'key'), span(' leave it as it is')]
   const shown = Math.max(1, Math.min(STEPS.length, mostRows - 2))
@@ -72,7 +73,7 @@ function chooserLines({ query, step }: StepChooser, columns: number, { glyphs }:
   const steps = STEPS.slice(first, first + shown).map((one): Line => {
     const isChosen = one === step
     const name = `${isChosen ? glyphs.selected : ' '}${STEPS.indexOf(one) + 1} ${one.padEnd(LONGEST_STEP)}`
-    return [span(name, isChosen ? 'selected' : 'text'), span('  '), span(DEATH_AT[one], 'said')]
+    return [span(name, isChosen ? 'selected' : 'text'), ...(isForetold ? [span('  '), span(DEATH_AT[one], 'said')] : [])]
   })
   return [rule(title, [], columns, glyphs), ...steps, keys].slice(mostRows < 3 ? 1 : 0, mostRows < 2 ? 2 : undefined)
 }

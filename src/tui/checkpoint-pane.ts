@@ -56,7 +56,7 @@ export function columnsOf(subject: Subject, { isAscii, missing, border }: Glyphs
             text
               .replace(/^versions? /, 'v')
               .replace(/^offsets /, '')
-              .replace(/ partitions,.*$/, ' parts'),
+              .replace(/ partitions,.*$/, ' partitions'),
           ].map((words) => `${batchId}  ${words}`.trimEnd()),
         }
       },

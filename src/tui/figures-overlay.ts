@@ -9,28 +9,39 @@ import { padLine, span, wrapSpans } from './spans.js'
 import { isCountOld } from './query-table.js'
 import type { Subject } from './subject.js'
 
-interface Figure {
+export interface Figure {
   readonly label: string
   readonly text: string
   readonly tone: Tone
 }
 
-/** @param room for all lines together */
-export function figureLines(subject: Subject, room: Size, look: Look): Line[] {
+/** @param room for all lines together @param isForetold whether it may be said what will happen */
+export function figureLines(subject: Subject, room: Size, look: Look, isForetold: boolean): Line[] {
   const { status } = subject
   if (status === null) return [[span('nobody has looked at it yet')]]
-  const figures: readonly Figure[] = [
-    { label: 'rows', text: textOf(status.rows), tone: 'text' },
-    { label: 'distinct', text: textOf(status.distinct), tone: 'text' },
-    alarming('duplicates', status.duplicates),
-    alarming('missing', status.missing),
-  ]
-  const words = wordsOf(subject, status, room.columns, look)
+  const figures = figuresOf(subject)
+  const words = wordsOf(subject, status, room.columns, look, isForetold)
   const layout = LAYOUTS.find((one) => fits(one, figures, { columns: room.columns, rows: room.rows - words.length - 1 }))
   const drawn = layout
     ? drawFigures(figures, layout, room.columns, look)
     : figures.map(({ label, text, tone }): Line => [span(`${label} `, 'title'), span(text, tone)])
   return [...drawn, [], ...words]
+}
+
+/** Rows, distinct, duplicates and missing. */
+export function figuresOf({ status }: Subject): readonly Figure[] {
+  return [
+    { label: 'rows', text: textOf(status?.rows ?? null), tone: 'text' },
+    { label: 'distinct', text: textOf(status?.distinct ?? null), tone: 'text' },
+    alarming('duplicates', status?.duplicates ?? null),
+    alarming('missing', status?.missing ?? null),
+  ]
+}
+
+/** All figures side by side, as large as the room allows; null where it is too small for that. */
+export function acrossFigures(figures: readonly Figure[], room: Size, look: Look): { readonly columns: number; readonly lines: readonly Line[] } | null {
+  const layout = LAYOUTS.find((one) => one.across === figures.length && fits(one, figures, { ...room, rows: room.rows + 1 }))
+  return layout === undefined ? null : { columns: room.columns, lines: drawFigures(figures, layout, room.columns, look) }
 }
 
 interface Layout {
@@ -66,11 +77,11 @@ function drawFigures(figures: readonly Figure[], { digits, across }: Layout, col
   return lines.slice(0, -1)
 }
 
-function wordsOf(subject: Subject, status: QueryStatus, columns: number, { glyphs }: Look): Line[] {
+function wordsOf(subject: Subject, status: QueryStatus, columns: number, { glyphs }: Look, isForetold: boolean): Line[] {
   const { words, tone } = verdictOf(status)
   const { table } = subject
   const age = table && isCountOld(subject) ? `  rows and distinct are those of version ${table.countsVersion}, the newest is ${table.version}` : ''
-  const sentence = sentenceOf(status)
+  const sentence = sentenceOf(status, { idempotentNext: null, isForetold })
   return [
     ...wrapSpans([span(words, tone), span(age, 'flight')], columns),
     ...(sentence === null ? [] : wrapSpans([span(shownText(sentence, glyphs.isAscii), 'said')], columns)),

@@ -5,6 +5,8 @@ import type { Frame, Line, Size } from './line.js'
 import { legalFrame, onePane, wholeScreen, withBottom } from './main-screen.js'
 import type { Model } from './model.js'
 import { overlayOf } from './overlay.js'
+import { playScreen } from './play-screen.js'
+import { isPlayShown } from './play-state.js'
 import { isTooSmall, tooSmall } from './too-small.js'
 import { zoomScreen } from './zoom.js'
 
@@ -27,5 +29,6 @@ export function frameOf(model: Model, size: Size, look: Look): Frame {
 
 function screenOf(model: Model, size: Size, look: Look): readonly Line[] {
   if (model.screen.kind === 'zoom') return zoomScreen(model, model.screen, size, look)
+  if (isPlayShown(model.play)) return playScreen(model, model.play, size, look)
   return size.columns < WHOLE.columns || size.rows < WHOLE.rows ? onePane(model, size, look) : wholeScreen(model, size, look)
 }

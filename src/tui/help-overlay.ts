@@ -5,6 +5,7 @@ import { passesFilter } from './filter.js'
 import type { Glyphs } from './glyphs.js'
 import { keysLabel } from './key-label.js'
 import type { Line } from './line.js'
+import { PLAY_KEYS } from './play-keys.js'
 import { beside, span, wrapSpans } from './spans.js'
 import { padRight } from './width.js'
 
@@ -23,10 +24,14 @@ interface Group {
 const TWO_COLUMNS = 110
 const KEYS_WIDTH = 10
 
-/** The lines of the help that fit the filter; all of them when none does, since it may be about something else. */
-export function helpLines(filter: string, columns: number, glyphs: Glyphs): Line[] {
-  const found = GROUPS.map((group) => ({ ...group, entries: group.entries.filter((entry) => passesFilter(filter, textOf(entry))) }))
-  const groups = found.some(({ entries }) => entries.length > 0) ? found.filter(({ entries }) => entries.length > 0) : GROUPS
+/**
+ * The lines of the help that fit the filter; all of them when none does, since it may be about something else.
+ * @param isPlaying whether the keys of a play come first
+ */
+export function helpLines(filter: string, columns: number, glyphs: Glyphs, isPlaying: boolean): Line[] {
+  const all = isPlaying ? [PLAY_GROUP, ...GROUPS] : GROUPS
+  const found = all.map((group) => ({ ...group, entries: group.entries.filter((entry) => passesFilter(filter, textOf(entry))) }))
+  const groups = found.some(({ entries }) => entries.length > 0) ? found.filter(({ entries }) => entries.length > 0) : all
   const isWide = columns >= TWO_COLUMNS
   const width = isWide ? Math.floor((columns - 4) / 2) : columns - 2
   const blocks = groups.map((group) => [[span(group.title, 'title')], ...group.entries.flatMap((entry) => entryLines(entry, width, glyphs)), []] as Line[])
@@ -70,6 +75,11 @@ function textOf({ keys, does, command }: Entry): string {
 
 function actionsOn(on: Action['on']): readonly Entry[] {
   return ACTIONS.filter((action) => action.on === on)
+}
+
+const PLAY_GROUP: Group = {
+  title: 'the play',
+  entries: PLAY_KEYS.map(({ keys, does }) => ({ keys: keys.slice(0, 1), does, command: null })),
 }
 
 const GROUPS: readonly Group[] = [

@@ -10,5 +10,7 @@ export function keysLabel(keys: readonly string[], isAscii: boolean): string {
 function keyLabel(key: string, isAscii: boolean): string {
   if (key === 'escape') return 'esc'
   if (isAscii) return key
-  return key === 'up' ? '↑' : key === 'down' ? '↓' : key
+  return ARROWS[key] ?? key
 }
+
+const ARROWS: Readonly<Record<string, string>> = { up: '↑', down: '↓', left: '←', right: '→' }

@@ -55,8 +55,12 @@ const WISHES: ReadonlyArray<readonly [LayoutPart, number]> = [
   ['events', Number.POSITIVE_INFINITY],
 ]
 
-/** Of a terminal of at least 60×15. @param queryCount how many the filter lets through */
-export function layoutOf({ columns, rows }: Size, queryCount: number): Layout {
+/**
+ * Of a terminal of at least 60×15, or of what a play leaves of one.
+ * @param queryCount how many the filter lets through
+ * @param without parts that are not wanted
+ */
+export function layoutOf({ columns, rows }: Size, queryCount: number, without: readonly LayoutPart[] = []): Layout {
   const style: PaneStyle = columns >= BOXED.columns && rows >= BOXED.rows ? 'boxed' : 'ruled'
   const footerRows = rows >= 30 ? 2 : 1
   const given: Record<LayoutPart, number> = { queries: 1, batch: 0, logs: 0, said: 0, events: 0 }
@@ -71,7 +75,7 @@ export function layoutOf({ columns, rows }: Size, queryCount: number): Layout {
     events: Number.POSITIVE_INFINITY,
   }
   for (const [part, wanted] of [...(columns < NARROW_COLUMNS ? NARROW_WISHES : []), ...WISHES]) {
-    const most = Math.min(wanted, limits[part])
+    const most = without.includes(part) ? 0 : Math.min(wanted, limits[part])
     const cost = given[part] === 0 ? rowsAround(style) : 0
     const more = Math.min(most - given[part], left - cost)
     if (more < 1) continue

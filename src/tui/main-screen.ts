@@ -10,6 +10,7 @@ import { type Layout, layoutOf } from './layout.js'
 import type { Line, Size } from './line.js'
 import type { Model } from './model.js'
 import { drawPane, insideOf, rowsAround, rule } from './pane.js'
+import { isForetold } from './play-state.js'
 import { queryTable } from './query-table.js'
 import { shownQueries } from './select.js'
 import { saidLines, saidPane } from './said-pane.js'
@@ -50,7 +51,7 @@ export function onePane(model: Model, { columns, rows }: Size, look: Look): Line
 }
 
 /** The queries that are listed, and the selected query even when it does not. */
-function shownSubjects(model: Model): { subjects: Subject[]; selected: Subject | null } {
+export function shownSubjects(model: Model): { subjects: Subject[]; selected: Subject | null } {
   const all = subjectsOf(model)
   const listed = shownQueries(model)
   return {
@@ -60,7 +61,7 @@ function shownSubjects(model: Model): { subjects: Subject[]; selected: Subject |
 }
 
 /** As many queries as there are rows for, the selected one among them. */
-function windowOf(subjects: readonly Subject[], height: number): { shown: readonly Subject[]; hidden: string } {
+export function windowOf(subjects: readonly Subject[], height: number): { shown: readonly Subject[]; hidden: string } {
   if (subjects.length <= height) return { shown: subjects, hidden: '' }
   const at = Math.max(
     0,
@@ -70,14 +71,14 @@ function windowOf(subjects: readonly Subject[], height: number): { shown: readon
   return { shown: subjects.slice(first, first + height), hidden: `queries ${first + 1}-${first + height} of ${subjects.length}` }
 }
 
-function tableLines({ state, filter }: Model, shown: readonly Subject[], width: number, height: number, { glyphs }: Look): Line[] {
+export function tableLines({ state, filter }: Model, shown: readonly Subject[], width: number, height: number, { glyphs }: Look): Line[] {
   const lines = queryTable(shown, width, glyphs)
   const empty = state === null ? 'the workspace is being opened' : filter === '' ? 'there is no query' : 'no query that the filter lets through'
   const filled: Line[] = shown.length === 0 ? [...lines, [span(` ${empty}`, 'flight')]] : lines
   return Array.from({ length: height }, (_, row) => filled[row] ?? [])
 }
 
-function queriesBlock(model: Model, shown: readonly Subject[], layout: Layout, columns: number, look: Look): Line[] {
+export function queriesBlock(model: Model, shown: readonly Subject[], layout: Layout, columns: number, look: Look): Line[] {
   const { style } = layout
   const lines = tableLines(model, shown, insideOf(style, columns), layout.rows.queries + 1, look)
   if (style === 'ruled') return lines.map((line) => [span(' '), ...line])
@@ -86,13 +87,13 @@ function queriesBlock(model: Model, shown: readonly Subject[], layout: Layout, c
   return drawPane({ title: [span('queries', 'title')], aside, lines }, style, columns, layout.rows.queries + 1, look.glyphs)
 }
 
-function subjectBlocks(subject: Subject, { model, layout, columns, look }: { model: Model; layout: Layout; columns: number; look: Look }): Line[] {
+export function subjectBlocks(subject: Subject, { model, layout, columns, look }: { model: Model; layout: Layout; columns: number; look: Look }): Line[] {
   const { style, rows } = layout
   const { glyphs } = look
   const width = insideOf(style, columns)
   const topicRows = topicRowsOf(subject, model, layout, width)
   const logRows = rows.logs - (topicRows === 0 ? 0 : topicRows + rowsAround(style))
-  const hasSummary = logRows >= 7
+  const hasSummary = logRows >= 7 && isForetold(model)
   const leftColumns = Math.floor(columns * 0.46)
   const rightColumns = columns - leftColumns
   const lines: Line[] = []
@@ -124,7 +125,7 @@ function topicRowsOf(subject: Subject, model: Model, { style, rows }: Layout, wi
 const LEAST_LOG_ROWS = 5
 const MOST_TOPIC_ROWS = 3
 
-function nothingBlock(model: Model, { style, rows }: Layout, columns: number, look: Look): Line[] {
+export function nothingBlock(model: Model, { style, rows }: Layout, columns: number, look: Look): Line[] {
   const parts = (['batch', 'logs', 'said'] as const).filter((part) => rows[part] > 0)
   const around = style === 'boxed' ? 2 : 1
   const height = parts.reduce((sum, part) => sum + rows[part] + around, 0) - around
@@ -136,7 +137,7 @@ function nothingLine({ state }: Model, { glyphs }: Look): Line {
   return [span(state.queries.length === 0 ? 'There is no query here.' : 'No query is selected: the arrows or its number select one.', 'said')]
 }
 
-function eventsBlock(model: Model, { style, rows }: Layout, columns: number, look: Look): Line[] {
+export function eventsBlock(model: Model, { style, rows }: Layout, columns: number, look: Look): Line[] {
   if (rows.events === 0) return []
   const pane = eventLog(model, { look, width: insideOf(style, columns), height: rows.events })
   const message = messageLine(model, look)
@@ -146,7 +147,7 @@ function eventsBlock(model: Model, { style, rows }: Layout, columns: number, loo
 }
 
 /** What became of the last thing that was asked for; null when there is nothing to say. */
-function messageLine({ message }: Model, { glyphs }: Look): Line | null {
+export function messageLine({ message }: Model, { glyphs }: Look): Line | null {
   if (message === null) return null
   const text = shownText(message.text, glyphs.isAscii, 300)
   return message.kind === 'refused' ? [span(`no: ${text}`, 'alarm')] : [span(text, 'key')]

@@ -1,10 +1,12 @@
 /** What the screen shows, as data, and what can happen to it. `reduce.ts` makes the next model, `frame.ts` draws one. */
 import type { Step } from '../engine/steps.js'
 import type { HistoryLine } from '../observe/table-history.js'
+import type { PlayEvent } from '../scenario/play-event.js'
 import type { SessionAction } from '../session/session.js'
 import type { LogEntry, SessionMessage, SessionState, WorkspaceView } from '../session/session-state.js'
 import type { TableRows } from '../session/workspace-service.js'
 import type { KeyPress } from './keys.js'
+import type { PlayState } from './play-state.js'
 
 export interface Model {
   /** Null until the workspace is open. */
@@ -29,6 +31,8 @@ export interface Model {
   /** Of the prompt, oldest first. */
   readonly commandHistory: readonly string[]
   readonly isQuitting: boolean
+  /** The scenario that is played, or was until somebody took over; null for none. */
+  readonly play: PlayState | null
 }
 
 export const LOG_LIMIT = 1_000
@@ -81,6 +85,7 @@ export type Input =
   | { readonly kind: 'outcome'; readonly message: Message }
   | { readonly kind: 'rows'; readonly table: string; readonly content: TableRows }
   | { readonly kind: 'history'; readonly table: string; readonly content: readonly HistoryLine[] }
+  | { readonly kind: 'play'; readonly event: PlayEvent }
 
 /** What a model asks for. */
 export type Effect =
@@ -91,6 +96,11 @@ export type Effect =
   | { readonly kind: 'theme'; readonly name: string }
   /** The screen, as SVG into a file that is not there yet. */
   | { readonly kind: 'picture'; readonly path: string }
+  /** The next line of the play begins after so long, or is told; one that is under way is not hastened. */
+  | { readonly kind: 'play-next'; readonly afterMs: number }
+  | { readonly kind: 'play-pause' | 'play-resume' | 'play-stop' }
+  /** A caption is shown: for a recording. */
+  | { readonly kind: 'chapter'; readonly title: string; readonly text: string }
   /** Ctrl-z, and ctrl-l. */
   | { readonly kind: 'suspend' | 'redraw' | 'quit' }
 

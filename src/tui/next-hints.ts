@@ -2,6 +2,7 @@
 import { forecastOf } from '../observe/forecast.js'
 import { actionNamed, type ActionName } from '../session/actions.js'
 import type { Model } from './model.js'
+import { isForetold } from './play-state.js'
 import { isLeftPending, type Subject } from './subject.js'
 
 export interface Hint {
@@ -11,9 +12,10 @@ export interface Hint {
 }
 
 /** None where nothing can be done: a workspace that is only read, a query that another process runs or whose code is not known. */
-export function nextHints(subject: Subject, { state }: Model): readonly Hint[] {
+export function nextHints(subject: Subject, model: Model): readonly Hint[] {
+  const { state } = model
   if (state === null || state.access !== 'owner' || subject.live.info.mode === null) return []
-  return isNew(subject, state.isFirstStart) ? firstHints(subject) : hintsOf(subject)
+  return isNew(subject, state.isFirstStart) ? firstHints(subject) : hintsOf(subject, isForetold(model))
 }
 
 /** In an empty workspace, until the query has died or stopped for the first time. */
@@ -28,14 +30,14 @@ function firstHints({ name }: Subject): readonly Hint[] {
   return [hint('arm', `kills the next batch of ${name}`), hint('start', 'starts it again'), hint('help', 'for the rest')]
 }
 
-function hintsOf(subject: Subject): readonly Hint[] {
+function hintsOf(subject: Subject, isForetold: boolean): readonly Hint[] {
   const { condition, live, status } = subject
   switch (condition.name) {
     case 'failed':
-      return [hint('start', 'try it again'), ...beforeTheNextAttempt(subject)]
+      return [hint('start', 'try it again'), ...(isForetold ? beforeTheNextAttempt(subject) : [])]
     case 'killed':
     case 'stopped':
-      return [hint('start', isLeftPending(subject) ? 'start it and see' : 'start it again'), ...beforeTheNextAttempt(subject)]
+      return [hint('start', isLeftPending(subject) ? 'start it and see' : 'start it again'), ...(isForetold ? beforeTheNextAttempt(subject) : [])]
     case 'idle':
       return [hint('start', 'start it')]
     case 'paused':

@@ -4,6 +4,8 @@ import { frameOf } from './frame.js'
 import { FramePainter } from './frame-painter.js'
 import { ASCII_GLYPHS, type Look, UNICODE_GLYPHS } from './glyphs.js'
 import { KeyReader } from './key-reader.js'
+import type { Model } from './model.js'
+import type { PlaySetting } from './play-state.js'
 import { Program, type ProgramSession } from './program.js'
 import { Terminal, type TerminalStreams } from './terminal.js'
 import { type Theme, themeFor, themeNamed } from './theme.js'
@@ -21,13 +23,18 @@ export interface DashboardOptions {
   /** Told what the screen shows; closed with the dashboard. */
   readonly recorder?: ScreenRecorder | null
   readonly environment: Readonly<Record<string, string | undefined>>
+  /** What the workspace is called on the screen; its path unless given. */
+  readonly workspaceName?: string
+  /** What is played in it; null for nothing. */
+  readonly play?: PlaySetting | null
 }
 
 /**
  * Runs until somebody quits or the signal fires; then the terminal is as it was and every query has ended.
+ * @returns what was shown last
  * @throws what made it impossible to go on, after the terminal was left
  */
-export async function openDashboard(options: DashboardOptions, signal: AbortSignal, fx: Effects): Promise<void> {
+export async function openDashboard(options: DashboardOptions, signal: AbortSignal, fx: Effects): Promise<Model> {
   const look: Look = {
     glyphs: options.isAscii ? ASCII_GLYPHS : UNICODE_GLYPHS,
     timeZoneOffsetMinutes: fx.timeZoneOffsetMinutes(fx.nowMs()),
@@ -58,7 +65,7 @@ export async function openDashboard(options: DashboardOptions, signal: AbortSign
       draw(model) {
         // Between two sizes, or suspended: what is drawn then would be garbage, and the next size asks for a frame.
         if (!terminal.isReady) return
-        const frame = frameOf(model, terminal.size, look)
+        const frame = frameOf(withName(model, options.workspaceName), terminal.size, look)
         painter.paint(frame, terminal.size, theme)
         recorder?.drew(frame, terminal.size, theme, fx.nowMs())
       },
@@ -69,8 +76,10 @@ export async function openDashboard(options: DashboardOptions, signal: AbortSign
       picture: (model) => svgOf(frameOf(model, terminal.size, look), terminal.size, theme),
       suspend: () => void terminal.suspend(),
       redraw: drawAnew,
+      chapter: (title, text) => recorder?.chapter(title, text, fx.nowMs()),
     },
     fx,
+    options.play ?? null,
   )
   const quit = () => program.quit()
   signal.addEventListener('abort', quit)
@@ -82,6 +91,7 @@ export async function openDashboard(options: DashboardOptions, signal: AbortSign
     void loadWidths().then(() => program.drawAnew())
     if (signal.aborted) quit()
     await program.ended
+    return program.model
   } finally {
     reader.stop()
     painter.forget()
@@ -89,4 +99,8 @@ export async function openDashboard(options: DashboardOptions, signal: AbortSign
     signal.removeEventListener('abort', quit)
     recorder?.close()
   }
+}
+
+function withName(model: Model, workspace: string | undefined): Model {
+  return workspace === undefined || model.state === null ? model : { ...model, state: { ...model.state, workspace } }
 }

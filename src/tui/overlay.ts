@@ -8,6 +8,7 @@ import { helpLines } from './help-overlay.js'
 import type { Frame, Line, Size } from './line.js'
 import type { Model } from './model.js'
 import { rule } from './pane.js'
+import { isForetold, isPlayShown } from './play-state.js'
 import { clipLine, span } from './spans.js'
 import { subjectsOf } from './subject.js'
 import { rowLines, shownRows, shownVersions, versionLines } from './table-overlays.js'
@@ -42,10 +43,10 @@ export function scrollRoom(model: Model, size: Size): { readonly pageRows: numbe
   return { pageRows: Math.max(1, body - 1), mostRows: Math.max(0, lineCount(model, size) - body) }
 }
 
-function lineCount({ screen, log, filter, view }: Model, { columns }: Size): number {
+function lineCount({ screen, log, filter, view, play }: Model, { columns }: Size): number {
   switch (screen.kind) {
     case 'help':
-      return helpLines(filter, columns, UNICODE_GLYPHS).length
+      return helpLines(filter, columns, UNICODE_GLYPHS, isPlayShown(play)).length
     case 'rows':
       return screen.content === null ? 0 : shownRows(screen.content, filter).length
     case 'history':
@@ -76,7 +77,7 @@ function contentOf(model: Model, { columns, rows }: Size, look: Look): Overlay |
     case 'zoom':
       return null
     case 'help':
-      return { title: [span('all keys and commands', 'title')], titles: null, lines: helpLines(filter, columns, look.glyphs) }
+      return { title: [span('all keys and commands', 'title')], titles: null, lines: helpLines(filter, columns, look.glyphs, isPlayShown(model.play)) }
     case 'rows': {
       const title: Line = [span('rows of '), span(shownText(screen.table, isAscii, 60), 'title')]
       if (screen.content === null) return { title, titles: null, lines: reading }
@@ -95,7 +96,7 @@ function contentOf(model: Model, { columns, rows }: Size, look: Look): Overlay |
       if (!subject) return { title: [span('figures', 'title')], titles: null, lines: [[span('there are no queries yet')]] }
       const { condition, name } = subject
       const title: Line = [span(shownText(name, isAscii, 60), 'title'), span(`  ${look.glyphs.condition[condition.name]} ${condition.word}`, condition.tone)]
-      return { title, titles: null, lines: figureLines(subject, { columns: width, rows: rows - 2 }, look) }
+      return { title, titles: null, lines: figureLines(subject, { columns: width, rows: rows - 2 }, look, isForetold(model)) }
     }
   }
 }

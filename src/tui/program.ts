@@ -4,21 +4,27 @@
  *
  * Nothing runs while nothing happens: frames are drawn when the model has changed, and the clock ticks only while the queries may.
  */
-import { dirname, resolve } from 'node:path'
-import type { Created, Effects } from '../effects.js'
-import { asStreamtopError, StreamtopError } from '../errors.js'
+import type { Effects } from '../effects.js'
+import { asStreamtopError } from '../errors.js'
 import type { Session } from '../session/session.js'
 import type { WorkspaceService } from '../session/workspace-service.js'
 import { DrawSchedule } from './draw-schedule.js'
 import type { KeyPress } from './keys.js'
 import type { Size } from './line.js'
 import type { Effect, Input, Model } from './model.js'
+import { createNewFile } from './new-file.js'
+import type { PlayConductor } from './play-conductor.js'
+import type { PlaySetting } from './play-state.js'
 import { initialModel, reduce } from './reduce.js'
 
 /** A session, and who reads its tables. */
 export interface ProgramSession {
   readonly session: Session
   readonly reader: Pick<WorkspaceService, 'rows' | 'history'>
+  /** What is played in it; null for nothing. */
+  readonly play?: PlayConductor | null
+  /** Closes the session, and what was opened with it; the session alone unless given. */
+  readonly close?: () => Promise<void>
 }
 
 export interface ProgramHost {
@@ -33,6 +39,8 @@ export interface ProgramHost {
   suspend(): void
   /** Ctrl-l: the picture is lost. */
   redraw(): void
+  /** A caption of a play is shown. */
+  chapter?(title: string, text: string): void
 }
 
 export class Program {
@@ -55,12 +63,13 @@ export class Program {
   /**
    * @param open begins the session; it loads what is heavy, and the first frame is drawn before it is called. Its signal fires when
    *   nobody waits for the session any more.
+   * @param setting what is played in it; null for nothing
    */
-  constructor(open: (signal: AbortSignal) => Promise<ProgramSession>, host: ProgramHost, fx: Effects) {
+  constructor(open: (signal: AbortSignal) => Promise<ProgramSession>, host: ProgramHost, fx: Effects, setting: PlaySetting | null = null) {
     this.#open = open
     this.#host = host
     this.#fx = fx
-    this.#model = initialModel(fx.nowMs())
+    this.#model = initialModel(fx.nowMs(), setting)
     this.#schedule = new DrawSchedule(() => this.#draw(), fx)
     this.ended = new Promise((resolve, reject) => {
       this.#resolve = resolve
@@ -104,8 +113,11 @@ export class Program {
     try {
       const opened = await this.#open(this.#over.signal)
       this.#opened = opened
-      if (this.#over.signal.aborted) await opened.session.close()
-      else this.#unsubscribe = opened.session.subscribe((message) => this.#take(message, 'event'))
+      if (this.#over.signal.aborted) await closeAll(opened)
+      else {
+        this.#unsubscribe = opened.session.subscribe((message) => this.#take(message, 'event'))
+        opened.play?.begin((event) => this.#take({ kind: 'play', event }, 'key')).catch((error) => this.fail(error))
+      }
       return opened
     } catch (error) {
       this.fail(error)
@@ -116,9 +128,10 @@ export class Program {
   async #close(failure: { readonly error: unknown } | null): Promise<void> {
     if (this.#isClosing) return
     this.#isClosing = true
+    this.#opened?.play?.stop()
     try {
       const opened = this.#opened ?? (failure ? null : await this.#openedSoon())
-      await opened?.session.close()
+      if (opened) await closeAll(opened)
     } catch (error) {
       return this.#finish(failure ?? { error })
     }
@@ -168,6 +181,16 @@ export class Program {
         return this.#afterwards(reader?.rows(effect.table, ROWS_LIMIT).then((content) => ({ kind: 'rows', table: effect.table, content })))
       case 'read-history':
         return this.#afterwards(reader?.history(effect.table, HISTORY_LIMIT).then((content) => ({ kind: 'history', table: effect.table, content })))
+      case 'play-next':
+        return this.#opened?.play?.next(effect.afterMs)
+      case 'play-pause':
+        return this.#opened?.play?.pause()
+      case 'play-resume':
+        return this.#opened?.play?.goOn()
+      case 'play-stop':
+        return this.#opened?.play?.stop()
+      case 'chapter':
+        return this.#host.chapter?.(effect.title, effect.text)
       case 'theme':
         return this.#afterwards(Promise.resolve().then(() => void this.#host.theme(effect.name)))
       case 'picture':
@@ -196,18 +219,8 @@ export class Program {
 
   /** @throws usage when the file is there already, or cannot be made */
   #savePicture(path: string): Input {
-    const text = this.#host.picture(this.#model)
-    if (this.#createPicture(path, text) === 'exists') throw new StreamtopError('usage', `${path} is there already`, { hint: 'name another file' })
+    createNewFile(path, this.#host.picture(this.#model), this.#fx)
     return { kind: 'outcome', message: { kind: 'done', text: `this screen is in ${path}`, atMs: this.#fx.nowMs() } }
-  }
-
-  #createPicture(path: string, text: string): Created {
-    try {
-      return this.#fx.files.create(resolve(path), text)
-    } catch (cause) {
-      const why = (cause as NodeJS.ErrnoException).code === 'ENOENT' ? `there is no folder ${dirname(resolve(path))}` : (cause as Error).message
-      throw new StreamtopError('usage', `${path} cannot be made: ${why}`, { hint: 'name a file in a folder that is there and that you may write to', cause })
-    }
   }
 
   /** The clock ticks with the seconds, unless all is paused. */
@@ -247,6 +260,10 @@ export class Program {
       this.fail(error)
     }
   }
+}
+
+function closeAll({ session, close }: ProgramSession): Promise<void> {
+  return close === undefined ? session.close() : close()
 }
 
 /** When it is quit before it is open. */

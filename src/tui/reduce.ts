@@ -9,6 +9,8 @@ import { countArrivals } from './arrivals.js'
 import type { KeyPress } from './keys.js'
 import type { Size } from './line.js'
 import { type Effect, type Input, LOG_LIMIT, type Model, type Reduced, type Screen } from './model.js'
+import { pressInPlay, takenOver, takePlayEvent, withHandOver } from './play-reduce.js'
+import { initialPlay, isPlayShown, type PlaySetting } from './play-state.js'
 import { pressInChooser, pressInConfirm } from './press-in-dialog.js'
 import { pressInPrompt } from './press-in-prompt.js'
 import { scrollBy } from './scroll.js'
@@ -22,7 +24,7 @@ const BATCHES = 12
 const ZOOMED_BATCHES = 100
 
 /** Before anything is known. */
-export function initialModel(nowMs: number): Model {
+export function initialModel(nowMs: number, setting: PlaySetting | null = null): Model {
   return {
     state: null,
     view: null,
@@ -38,6 +40,7 @@ export function initialModel(nowMs: number): Model {
     arrivals: [],
     commandHistory: [],
     isQuitting: false,
+    play: setting && initialPlay(setting),
   }
 }
 
@@ -62,11 +65,13 @@ function take(model: Model, input: Input, size: Size): Reduced {
     case 'log':
       return unasked({ ...model, log: [...model.log, input.entry].slice(-LOG_LIMIT), message: messageAfter(model, input.entry) })
     case 'key':
-      return press(model, input.key, size)
+      return takenOver(press(model, input.key, size))
+    case 'play':
+      return takePlayEvent(model, input.event)
     case 'tick':
       return unasked(withTime(model, input.nowMs))
     case 'outcome':
-      return unasked({ ...model, message: input.message })
+      return unasked({ ...model, message: withHandOver(model, input.message) })
     case 'rows':
     case 'history':
       return unasked(withContent(model, input))
@@ -83,6 +88,8 @@ function press(model: Model, key: KeyPress, size: Size): Reduced {
   if (model.confirm) return pressInConfirm(model, model.confirm, key)
   if (model.prompt) return pressInPrompt(model, model.prompt, key)
   if (model.chooser) return pressInChooser(model, model.chooser, key)
+  const inPlay = isPlayShown(model.play) ? pressInPlay(model, model.play, key) : null
+  if (inPlay) return inPlay
   const scrolled = scrollBy(model, key, size)
   if (scrolled) return unasked(scrolled)
   return request === null ? unasked(model) : act(model, request, key.name)

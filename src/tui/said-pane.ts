@@ -10,6 +10,7 @@ import { LEFT_AT, thereIs } from './left-at.js'
 import type { Line, Span } from './line.js'
 import type { Model } from './model.js'
 import { type Hint, nextHints } from './next-hints.js'
+import { isForetold } from './play-state.js'
 import { asideRoom, firstThatFits, type Pane } from './pane.js'
 import { clipLine, lineWidth, span, wrapSpans } from './spans.js'
 import type { Subject } from './subject.js'
@@ -50,14 +51,15 @@ function withoutMiddle(text: string, { ellipsis }: Glyphs): string {
 }
 
 /** All that is to be said, not yet in lines. */
-export function saidSpans(subject: Subject, { view, state }: Model, glyphs: Glyphs): Line {
+export function saidSpans(subject: Subject, model: Model, glyphs: Glyphs): Line {
+  const { view, state } = model
   const spans: Span[] = []
   for (const error of view?.status.errors ?? []) spans.push(span(`The workspace: ${shownText(errorText(error), glyphs.isAscii)} `, 'alarm'))
-  spans.push(span(shownText(textOf(subject, state?.access === 'owner'), glyphs.isAscii), 'said'))
+  spans.push(span(shownText(textOf(subject, state?.access === 'owner', isForetold(model)), glyphs.isAscii), 'said'))
   return spans
 }
 
-function textOf(subject: Subject, isOwner: boolean): string {
+function textOf(subject: Subject, isOwner: boolean, isForetold: boolean): string {
   const { live, status, name, table, condition } = subject
   if (subject.isNewerThanView) {
     const { ending } = live
@@ -67,9 +69,10 @@ function textOf(subject: Subject, isOwner: boolean): string {
   if (status === null) return condition.name === 'unknown' ? 'Looking at what is on disk.' : `Nothing of ${name} is on disk yet.`
   if (live.heldAt !== null) return `${name} is held at ${live.heldAt.step} of batch ${live.heldAt.batchId}. On disk ${thereIs(live.heldAt.step)}.`
   if (live.process === 'running' && live.armed !== null && !live.isWaitingForSource)
-    return `${name} dies the next time it reaches ${live.armed.step}. It leaves ${LEFT_AT[live.armed.step]}.`
+    return `${name} dies the next time it reaches ${live.armed.step}.${isForetold ? ` It leaves ${LEFT_AT[live.armed.step]}.` : ''}`
   const sentence = sentenceOf(asItEnded(status, live), {
     idempotentNext: live.process === 'none' && isOwner && live.info.mode !== null ? live.idempotent : null,
+    isForetold,
   })
   if (sentence !== null) return sentence.startsWith(name) ? sentence : capital(sentence)
   const error = status.lastError ?? table?.error ?? null

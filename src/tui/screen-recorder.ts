@@ -9,8 +9,8 @@ export interface ScreenRecorder {
   wrote(text: string, atMs: number): void
   /** The frame that this text shows. */
   drew(frame: Frame, size: Size, theme: Theme, atMs: number): void
-  /** A chapter begins: the caption of a play. */
-  chapter(title: string, atMs: number): void
+  /** A chapter begins: the caption of a play. @param text what is to be read now */
+  chapter(title: string, text: string, atMs: number): void
   /** Finishes the file. Called once, also when the dashboard ends with an error. @throws usage when it could not be written */
   close(): void
 }

@@ -7,11 +7,13 @@
 import { safeText } from '../safe-text.js'
 import type { Frame, Size, Span } from './line.js'
 import type { Background, Theme } from './theme.js'
-import { cellWidth } from './width.js'
+import { cellWidth, isNarrow } from './width.js'
 
 /** Pixels of a cell and of the border around all. */
-const CELL = { width: 9, height: 19, baseline: 14 }
-const MARGIN = 10
+export const CELL = { width: 9, height: 19, baseline: 14 }
+export const MARGIN = 10
+/** Attributes of what holds text. */
+export const SVG_FONT = `font-family="ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace" font-size="15"`
 
 /** `#rrggbb` of the terminal's own text and ground, and of the sixteen colours as they are legible on it. */
 export interface Palette {
@@ -42,7 +44,7 @@ export function svgOf(frame: Frame, size: Size, theme: Theme): string {
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="streamtop" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}">`,
     `<rect width="${width}" height="${height}" rx="8" fill="${palette.ground}"/>`,
-    `<g font-family="ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace" font-size="15" fill="${palette.text}" xml:space="preserve">`,
+    `<g ${SVG_FONT} fill="${palette.text}" xml:space="preserve">`,
     ...rows,
     '</g>',
     '</svg>',
@@ -73,7 +75,7 @@ function paintRow(line: Frame[number], row: number, theme: Theme, palette: Palet
   return [...rects, ...texts]
 }
 
-interface Run {
+export interface Run {
   readonly text: string
   /** From the beginning of the span. */
   readonly cell: number
@@ -81,7 +83,8 @@ interface Run {
 }
 
 /** What can be drawn as one text: words of ASCII with single blanks, and other characters of one width that stand together. */
-function runsOf(text: Span['text']): Run[] {
+export function runsOf(text: Span['text']): Run[] {
+  if (isNarrow(text)) return [...text.matchAll(NARROW_RUNS)].map(({ 0: run, index }) => ({ text: run, cell: index, cells: run.length }))
   const runs: Run[] = []
   let cell = 0
   const open: { kind: string; run: { text: string; cell: number; cells: number } }[] = []
@@ -103,6 +106,8 @@ function runsOf(text: Span['text']): Run[] {
   return runs.filter(({ cells }) => cells > 0)
 }
 
+/** Characters that do not join their neighbours need not be measured one by one. */
+const NARROW_RUNS = /[\x21-\x7e]+|[^\x20-\x7e]+/g
 const segmenter = new Intl.Segmenter()
 
 function xOf(cell: number): number {
@@ -110,7 +115,7 @@ function xOf(cell: number): number {
 }
 
 /** XML 1.0 has no place for U+FFFE and U+FFFF, even as references; controls and lone surrogates are marks by now. */
-function escaped(text: string): string {
+export function escaped(text: string): string {
   return text
     .replace(/[\ufffe\uffff]/g, '\ufffd')
     .replaceAll('&', '&amp;')

@@ -48,7 +48,7 @@ function cellsOf({ name, endOffsets }: TopicStatus, status: QueryStatus | null):
   return Object.entries(endOffsets).map(([partition, end]) => {
     const behind = taken === null ? null : offsetOf(end) - offsetOf(taken[partition])
     const told = behind === null ? '' : behind > 0n ? `, ${behind} behind` : ', all read'
-    return { text: `${partition}: ${offsetOf(end)}${told}`, behind }
+    return { text: `${partition}: end ${offsetOf(end)}${told}`, behind }
   })
 }
 

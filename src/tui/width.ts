@@ -17,6 +17,11 @@ export async function loadWidths(): Promise<void> {
   stringWidth ??= (await import('string-width')).default
 }
 
+/** Whether each character surely takes one cell and stands for itself. */
+export function isNarrow(text: string): boolean {
+  return NARROW.test(text)
+}
+
 /** Cells that a text takes. The text is safe already: it holds no control and no escape sequence. */
 export function cellWidth(text: string): number {
   return NARROW.test(text) ? text.length : measured(text)

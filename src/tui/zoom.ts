@@ -8,6 +8,7 @@ import type { Line, Size } from './line.js'
 import type { Model, Screen } from './model.js'
 import { drawPane, firstThatFits, insideOf, type Pane, type PaneStyle } from './pane.js'
 import { saidSpans } from './said-pane.js'
+import { isForetold } from './play-state.js'
 import { beside, span, wrapSpans } from './spans.js'
 import { type Subject, subjectsOf } from './subject.js'
 import { topicLineCount, topicPane, topicWorthShowing } from './topic-pane.js'
@@ -69,7 +70,7 @@ function logsBody(subject: Subject, model: Model, { scroll }: Zoom, { columns, r
   const name = shownText(subject.name, glyphs.isAscii, 60)
   const pane: Pane = { title: [span(name, 'title')], aside: positionOf(first, height - 1, Math.max(batches.length, versions.length)), lines: said }
   const leftColumns = Math.floor(columns * 0.46)
-  const inside = { height, hasSummary: height >= 7, glyphs }
+  const inside = { height, hasSummary: height >= 7 && isForetold(model), glyphs }
   const left = drawPane(checkpointPane(scrolled, { ...inside, width: insideOf(style, leftColumns) }), style, leftColumns, height, glyphs)
   const right = drawPane(versionsPane(scrolled, { ...inside, width: insideOf(style, columns - leftColumns) }), style, columns - leftColumns, height, glyphs)
   const partitions =

@@ -20,6 +20,20 @@ test('who waits shorter wakes first, and time has passed by then', async () => {
   expect(fx.nowMs() - virtualEffects('1', realEffects).nowMs()).toBe(5_000)
 })
 
+test.each([3, 7, 11])('who sleeps for what is left comes to an end, also when the clock stands at a fraction of %i', async (parts) => {
+  const fx = virtualEffects('1', realEffects)
+  await fx.sleep(24_634 / parts)
+  for (let wait = 0; wait < 20; wait++) {
+    const beganMs = fx.monotonicMs()
+    let sleeps = 0
+    for (let left = 150; left > 0; left = 150 - (fx.monotonicMs() - beganMs)) {
+      await fx.sleep(left)
+      sleeps += 1
+      expect(sleeps).toBeLessThan(5)
+    }
+  }
+})
+
 test('who is called wakes at once, and no time has passed', async () => {
   const fx = virtualEffects('1', realEffects)
   const call = new AbortController()

@@ -250,6 +250,7 @@ export function modelWith(change: ModelChange = {}): Model {
     arrivals: [2, 3, 2, 4, 2, 1, 2, 2, 3, 2, 1, 2],
     commandHistory: [],
     isQuitting: false,
+    play: null,
     ...change.model,
   }
 }

@@ -11,6 +11,7 @@ import { COMMAND_HISTORY_LIMIT } from '../../src/tui/press-in-prompt.js'
 import { initialModel, reduce } from '../../src/tui/reduce.js'
 import { cellWidth } from '../../src/tui/width.js'
 import { ASCII_LOOK, hostile, killedAt, LOOK, logEntry, skipped, versionLine, waiting } from './models.js'
+import { AGAIN, CHECKED, END, expectation, FIRST, KILLED, OPENING, RUN, SECOND, setting, WRITTEN } from './plays.js'
 import { sessionState, START_MS, withCopy, withInfos, workspaceView } from './reducer-models.js'
 import { seededRandom, type SeededRandom } from './seeded-random.js'
 
@@ -23,10 +24,13 @@ const KEYS = [
   ...['enter', 'escape', 'tab', 'up', 'down', 'space', ':', '/', 'X', 'D', '?'],
 ]
 
+const STORY = [OPENING, FIRST, RUN, KILLED, CHECKED, SECOND, AGAIN, WRITTEN, expectation(9, false), END]
+
 test('ten thousand random inputs', () => {
   const random = seededRandom()
   const { next, seed } = random
-  let model = initialModel(START_MS)
+  const begin = () => initialModel(START_MS, next(2) === 0 ? null : setting({ isPresenter: next(2) === 0, waitsAt: next(2) === 0 ? 'lines' : 'captions' }))
+  let model = begin()
   const trail: string[] = []
   for (let turn = 0; turn < 10_000; turn++) {
     const size: Size = { columns: 1 + next(140), rows: 1 + next(50) }
@@ -41,8 +45,8 @@ test('ten thousand random inputs', () => {
     } catch (error) {
       throw new Error(`seed ${seed}, turn ${turn}, after ${trail.slice(-12).join(' ')}: ${(error as Error).message}`, { cause: error })
     }
-    // Quitting is the end: a new session begins.
-    if (model.isQuitting && next(10) === 0) model = initialModel(START_MS)
+    // Quitting is the end: a new session begins. So is a play that somebody has taken over, now and then.
+    if ((model.isQuitting && next(10) === 0) || (model.play?.phase === 'yours' && next(40) === 0)) model = begin()
   }
 })
 
@@ -63,7 +67,10 @@ function anyMessage({ next }: SeededRandom, turn: number): Input {
     () => killedAt('table-committed').state ?? sessionState(),
   ]
   const views = [() => workspaceView(turn * 100, turn), () => hostile().view, () => waiting().view, () => skipped().view]
-  switch (next(7)) {
+  switch (next(9)) {
+    case 6:
+    case 7:
+      return { kind: 'play', event: STORY[next(STORY.length)] ?? OPENING }
     case 0:
       return { kind: 'state', state: (states[next(states.length)] ?? sessionState)() }
     case 1:
@@ -94,7 +101,7 @@ function anyMessage({ next }: SeededRandom, turn: number): Input {
 /** What does not hold of a model. */
 function unsound(model: Model): string[] {
   const names = model.state?.queries.map(({ info }) => info.name) ?? []
-  const { selected, log, arrivals, commandHistory, prompt, chooser, confirm, screen } = model
+  const { selected, log, arrivals, commandHistory, prompt, chooser, confirm, screen, play } = model
   const asked = [chooser?.query, confirm && 'query' in confirm.action ? confirm.action.query : undefined]
   const length = [...(prompt?.text ?? '')].length
   const holds: Readonly<Record<string, boolean>> = {
@@ -106,6 +113,8 @@ function unsound(model: Model): string[] {
     'a dialog is about a query that there is': asked.every((name) => name === undefined || names.includes(name)),
     'the line is bounded and without controls': length <= PROMPT_LIMIT && !/[\p{Cc}\p{Cs}]/u.test(prompt?.text ?? ''),
     'the cursor is in the line': prompt === null || (prompt.cursor >= 0 && prompt.cursor <= length),
+    'the caption is one of the play': play === null || play.captions.length === 0 || play.shown in play.captions,
+    'a play that is over is not paused': play === null || play.phase !== 'yours' || !play.isPaused,
     'nothing is scrolled above the top': !('scroll' in screen) || screen.scroll >= 0,
   }
   return Object.keys(holds).filter((name) => !holds[name])
