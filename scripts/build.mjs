@@ -1,7 +1,8 @@
 /**
  * Builds dist: the command (cli.js), the public library (index.js), the component for Ink (tui.js), a query's child process (child.js),
- * the dashboard's thread (workspace-thread.js), the chunks they share, and the types. Everything that is not native or WebAssembly is
- * bundled, so that a start reads a few files; Ink and React belong to the program that the component is put into.
+ * the dashboard's thread (workspace-thread.js), the queries of the matrix (matrix-queries.js), the chunks they share, and the types.
+ * Everything that is not native or WebAssembly is bundled, so that a start reads a few files; Ink and React belong to the program that
+ * the component is put into.
  *
  * Splitting keeps each `await import(...)` in src a file of its own that loads when it is needed. All files lie flat in dist, so
  * that a path relative to `import.meta.url` is the same from every chunk.
@@ -18,6 +19,7 @@ const entryPoints = {
   child: 'src/engine/child.ts',
   tui: 'src/tui/index.tsx',
   'workspace-thread': 'src/session/workspace-thread.ts',
+  'matrix-queries': 'src/matrix/matrix-queries.ts',
 }
 
 const LICENSES = 'third-party-licenses.txt'

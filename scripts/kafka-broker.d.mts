@@ -4,6 +4,7 @@ export interface Broker {
   /** Of the first listener: host and port. */
   readonly address: string
   readonly port: number
+  readonly controllerPort: number
   readonly clusterId: string
   readonly folder: string
   readonly pid: number
@@ -24,6 +25,8 @@ export function startBroker(options: {
   readonly port?: number
   readonly listeners?: readonly { readonly protocol: string; readonly port: number }[]
   readonly formatWords?: readonly string[]
+  /** The first broker of the cluster; without it a broker is a cluster by itself. */
+  readonly joins?: Broker
 }): Promise<Broker>
 
 /** A port of 127.0.0.1 that nobody listens on just now. */

@@ -39,21 +39,28 @@ export async function fetchKafka(say = () => {}) {
 }
 
 /**
- * Formats a folder and starts a broker in it. The folder is made, and stays: the caller removes it.
+ * Formats a folder and starts a broker in it. The folder is made, and stays: the caller removes it. In one that a broker was in before
+ * it goes on with what is there, on the same port unless another is given.
  *
  * @param {object} options
  * @param {Record<string, string>} [options.settings] added to server.properties
  * @param {{ protocol: string, port: number }[]} [options.listeners] beside the plain one
  * @param {string[]} [options.formatWords] added to the words of `format`
+ * @param {import('./kafka-broker.mjs').Broker} [options.joins] the first broker of a cluster, whose controller this one takes for its own
  */
-export async function startBroker({ jars, folder, settings = {}, port: wanted, listeners = [], formatWords = [] }) {
+export async function startBroker({ jars, folder, settings = {}, port: wanted, listeners = [], formatWords = [], joins }) {
   mkdirSync(folder, { recursive: true })
-  const [port, controllerPort] = [wanted ?? (await freePort()), await freePort()]
+  const before = brokerBefore(folder)
+  const port = wanted ?? before?.port ?? (await freePort())
+  const controllerPort = joins?.controllerPort ?? (await freePort())
   const properties = join(folder, 'server.properties')
-  const clusterId = newClusterId()
-  writeFileSync(properties, propertiesText({ ...brokerProperties(folder, port, controllerPort, listeners), ...settings }))
-  const formatted = await run(JAVA, javaArguments(jars, 'kafka.tools.StorageTool', ['format', '-t', clusterId, '-c', properties, ...formatWords]))
-  if (formatted !== null) throw new Error(`Kafka's folder could not be formatted: ${formatted}`)
+  const clusterId = joins?.clusterId ?? before?.clusterId ?? newClusterId()
+  const own = { ...brokerProperties(folder, port, controllerPort, listeners), ...(joins ? joiningProperties(port) : {}) }
+  writeFileSync(properties, propertiesText({ ...own, ...settings }))
+  if (before === null) {
+    const formatted = await run(JAVA, javaArguments(jars, 'kafka.tools.StorageTool', ['format', '-t', clusterId, '-c', properties, ...formatWords]))
+    if (formatted !== null) throw new Error(`Kafka's folder could not be formatted: ${formatted}`)
+  }
   const log = join(folder, 'server.log')
   let child = await startProcess()
 
@@ -93,6 +100,7 @@ export async function startBroker({ jars, folder, settings = {}, port: wanted, l
   return {
     address: `127.0.0.1:${port}`,
     port,
+    controllerPort,
     clusterId,
     folder,
     get pid() {
@@ -111,6 +119,15 @@ export async function startBroker({ jars, folder, settings = {}, port: wanted, l
     },
     logText: () => readFileSync(log, 'utf8'),
   }
+}
+
+/** Port and cluster of the broker that was in a folder, or null. */
+function brokerBefore(folder) {
+  const [properties, meta] = [join(folder, 'server.properties'), join(folder, 'data', 'meta.properties')]
+  if (!existsSync(properties) || !existsSync(meta)) return null
+  const port = /^listeners=\w+:\/\/127\.0\.0\.1:(\d+)/m.exec(readFileSync(properties, 'utf8'))?.[1]
+  const clusterId = /^cluster\.id=(.+)$/m.exec(readFileSync(meta, 'utf8'))?.[1]
+  return port === undefined || clusterId === undefined ? null : { port: Number(port), clusterId: clusterId.trim() }
 }
 
 /** 16 bytes in base64url. One that begins with a dash would be read as an option. */
@@ -153,6 +170,11 @@ function brokerProperties(folder, port, controllerPort, listeners) {
     'broker.session.timeout.ms': '3000',
     'broker.heartbeat.interval.ms': '500',
   }
+}
+
+/** What differs for a second node, which is a broker alone. */
+function joiningProperties(port) {
+  return { 'process.roles': 'broker', 'node.id': '2', listeners: `PLAINTEXT://127.0.0.1:${port}` }
 }
 
 function propertiesText(properties) {

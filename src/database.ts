@@ -6,6 +6,7 @@
  */
 import type { Database, Statement } from 'better-sqlite3'
 import { createRequire } from 'node:module'
+import { stopForFailedSync } from './effects.js'
 import { StreamtopError } from './errors.js'
 
 export type { Database, Statement }
@@ -24,10 +25,10 @@ export interface OpenOptions {
 /** Opens the database at a path (`:memory:` for one that is nowhere), made when absent unless read-only. */
 export function openDatabase(path: string, options: OpenOptions = {}): Database {
   const Sqlite = loadBinding()
-  const busyTimeoutMs = options.busyTimeoutMs ?? 5_000
+  const busyTimeoutMs = options.busyTimeoutMs ?? BUSY_TIMEOUT_MS
   const database: Database = new Sqlite(path, { readonly: options.readonly ?? false, timeout: busyTimeoutMs })
   try {
-    return configured(database, options, busyTimeoutMs)
+    return synced(database, () => configured(database, options, busyTimeoutMs))
   } catch (error) {
     database.close()
     throw error
@@ -75,17 +76,48 @@ export function openDatabaseImage(bytes: Buffer): Database {
 }
 
 /**
+ * Does something that SQLite syncs. Could it not, the process ends: closing the database would copy from the log what may not be on
+ * disk, and the system would call the next sync a success.
+ */
+export function synced<T>(database: Database, work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    if (FAILED_SYNC.test(String((error as { readonly code?: unknown } | null)?.code))) stopForFailedSync(database.name, error)
+    throw error
+  }
+}
+
+const FAILED_SYNC = /^SQLITE_IOERR_(DIR_)?FSYNC$/
+
+/**
  * Moves the WAL into the database file once it has grown to some megabytes; called between commits, never inside one. Asking
- * costs microseconds; readers that are in the way are left alone, and what they hold back is moved next time.
+ * costs microseconds; readers that are in the way are left alone, and what they hold back is moved next time. The WAL begins anew when
+ * somebody writes while all of it is moved and nobody reads it; where several processes write all the time that moment may not come
+ * by itself, so a WAL that has grown further waits for it, shortly.
  */
 export function checkpointWhenGrown(database: Database): void {
   // NOOP (SQLite 3.51) only counts the frames in the WAL, over all processes that write it.
   const [wal] = database.pragma('wal_checkpoint(NOOP)') as [{ readonly log: number; readonly checkpointed: number }]
-  if (wal.log - wal.checkpointed >= WAL_FRAMES_MAX) database.pragma('wal_checkpoint(PASSIVE)')
+  if (wal.log >= WAL_FRAMES_TOO_MANY) restartWal(database)
+  else if (wal.log - wal.checkpointed >= WAL_FRAMES_MAX) synced(database, () => database.pragma('wal_checkpoint(PASSIVE)'))
+}
+
+function restartWal(database: Database): void {
+  database.pragma(`busy_timeout = ${RESTART_PATIENCE_MS}`)
+  try {
+    synced(database, () => database.pragma('wal_checkpoint(RESTART)'))
+  } finally {
+    database.pragma(`busy_timeout = ${BUSY_TIMEOUT_MS}`)
+  }
 }
 
 /** Pages of 4 KiB. */
 const WAL_FRAMES_MAX = 1_000
+const WAL_FRAMES_TOO_MANY = 2 * WAL_FRAMES_MAX
+const RESTART_PATIENCE_MS = 20
+/** What every database with a WAL is opened with. */
+const BUSY_TIMEOUT_MS = 5_000
 
 let binding: typeof import('better-sqlite3') | undefined
 

@@ -11,20 +11,30 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import * as fs from 'node:fs'
 import { basename, dirname, join } from 'node:path'
+import { StreamtopError } from './errors.js'
 
 /** What a create-if-absent came to. */
 export type Created = 'created' | 'exists'
 
-/** A file's identity, its size in bytes and its modification time in milliseconds since the epoch. */
+/** A file's identity, its size in bytes, its modification time in milliseconds since the epoch, and who may read it. */
 export interface FileStatus {
   readonly size: number
   readonly modifiedMs: number
   readonly isFolder: boolean
+  /** Who may read, write and execute it: the nine bits of POSIX. Null where the system has none. */
+  readonly mode: number | null
   /** Which file it is, whatever its name: another one in its place has another. */
   readonly fileId: string
 }
 
-/** Files, synchronously. Every write returns only after the bytes and the folder entry are synced. */
+/** A file that is written piece by piece, for as long as it takes. Nothing is synced: it is no part of a workspace. */
+export interface GrowingFile {
+  /** Appends it whole or not at all. @throws ENOSPC and whatever else the system says, ENOENT when the file has been removed */
+  append(text: string): void
+  close(): void
+}
+
+/** Files, synchronously. Every write returns only after the bytes and the folder entry are synced, unless it says otherwise. */
 export interface Files {
   /** The file's bytes; throws ENOENT when it is not there. */
   read(path: string): Buffer
@@ -37,7 +47,9 @@ export interface Files {
   /** Size and time of a path, or null when it is not there. */
   status(path: string): FileStatus | null
   exists(path: string): boolean
-  /** Makes a folder and what it lies in; each new folder's parent is synced. */
+  /** Whether a path is a symbolic link, which everything else here follows. */
+  isLink(path: string): boolean
+  /** Makes a folder and what it lies in; each new folder's parent is synced, and once in a process the parent of one that is there. */
   makeFolder(folder: string): void
   /**
    * Creates a file whole or not at all, and never overwrites: temp file, fsync, link, unlink, fsync of the folder.
@@ -51,6 +63,8 @@ export interface Files {
    * function that syncs the first half for a caller who means to stop there. Throws EEXIST when the file is there.
    */
   writeInHalves(path: string, content: Uint8Array, atHalf: (sync: () => void) => Promise<void>): Promise<void>
+  /** Makes an empty file that only its owner may read and write, to be written piece by piece. Throws EEXIST when the file is there. */
+  createGrowing(path: string): GrowingFile
   /** Removes a file; nothing happens when it is not there. The folder is not synced. */
   remove(path: string): void
   /** Removes a folder and all in it; nothing happens when it is not there. */
@@ -116,6 +130,8 @@ export const realEffects: Effects = {
 }
 
 function realFiles(): Files {
+  /** Folders whose entry this process has synced, or found and seen to. */
+  const durableFolders = new Set<string>()
   const files: Files = {
     read: (path) => fs.readFileSync(path),
     // Asked first: the next version of a table is looked for many times a batch and seldom there, and an exception costs far more.
@@ -124,12 +140,20 @@ function realFiles(): Files {
     list: (folder) => unlessMissing(() => fs.readdirSync(folder)) ?? [],
     status: (path) => {
       const stat = fs.statSync(path, { throwIfNoEntry: false })
-      return stat ? { size: stat.size, modifiedMs: Math.trunc(stat.mtimeMs), isFolder: stat.isDirectory(), fileId: `${stat.dev}:${stat.ino}` } : null
+      if (!stat) return null
+      const mode = process.platform === 'win32' ? null : stat.mode & 0o777
+      return { size: stat.size, modifiedMs: Math.trunc(stat.mtimeMs), isFolder: stat.isDirectory(), mode, fileId: `${stat.dev}:${stat.ino}` }
     },
     exists: (path) => fs.existsSync(path),
+    isLink: (path) => fs.lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ?? false,
     makeFolder(folder) {
-      if (fs.existsSync(folder)) return
       const parent = dirname(folder)
+      if (fs.existsSync(folder)) {
+        // Its maker may have died before it had synced the parent.
+        if (!durableFolders.has(folder)) syncIfPossible(parent)
+        durableFolders.add(folder)
+        return
+      }
       files.makeFolder(parent)
       try {
         fs.mkdirSync(folder)
@@ -138,6 +162,7 @@ function realFiles(): Files {
       }
       // Also when another process was faster: it may die before it has synced, and what we write inside must not go with it.
       files.syncFolder(parent)
+      durableFolders.add(folder)
     },
     create(path, content, given) {
       const folder = dirname(path)
@@ -180,6 +205,7 @@ function realFiles(): Files {
         fs.closeSync(file)
       }
     },
+    createGrowing: (path) => growingFile(path, fs.openSync(path, 'ax', 0o600)),
     remove: (path) => void unlessMissing(() => fs.unlinkSync(path)),
     removeFolder: (path) => fs.rmSync(path, { recursive: true, force: true }),
     rename(from, to) {
@@ -200,6 +226,25 @@ function realFiles(): Files {
   return files
 }
 
+function growingFile(path: string, file: number): GrowingFile {
+  let size = 0
+  return {
+    append(text) {
+      // The system would go on writing to a file that nobody can find any more.
+      if (fs.fstatSync(file).nlink === 0) throw Object.assign(new Error(`${path} has been removed`), { code: 'ENOENT' })
+      const content = toBytes(text)
+      try {
+        writeAll(file, content)
+      } catch (error) {
+        fs.ftruncateSync(file, size)
+        throw error
+      }
+      size += content.length
+    },
+    close: () => fs.closeSync(file),
+  }
+}
+
 function toBytes(content: string | Uint8Array): Uint8Array {
   return typeof content === 'string' ? Buffer.from(content, 'utf8') : content
 }
@@ -215,9 +260,45 @@ function sync(file: number, path: string): void {
   try {
     fs.fsyncSync(file)
   } catch (error) {
-    process.stderr.write(`streamtop: ${path} could not be synced (${(error as Error).message})\n`)
-    process.stderr.write('what was written may be lost; nothing more is written by this process. Check the disk.\n')
-    process.kill(process.pid, 'SIGKILL')
+    stopForFailedSync(path, error)
+  }
+}
+
+/**
+ * Ends this process at once, with a last word: what could not be synced may be lost, although it can still be read.
+ * @param what of a file, its path
+ */
+export function stopForFailedSync(what: string, cause: unknown): void {
+  const error = new StreamtopError('sync-failed', `${what} could not be synced: ${(cause as Error).message}`, {
+    hint: 'what this process wrote last may be lost, so it has ended; look at the disk (the system log says more), then run it again: it finds what is there',
+    cause,
+  })
+  tellOfFailedSync(error)
+  process.kill(process.pid, 'SIGKILL')
+}
+
+// Straight to the file: from a thread, `process.stderr` would need the thread that is about to end.
+let tellOfFailedSync = (error: StreamtopError): void => void fs.writeSync(2, `streamtop: ${error.message}\n${error.hint}\n`)
+
+/** @param tell called before the process ends for a failed sync; there is no time for anything that waits */
+export function onFailedSync(tell: (error: StreamtopError) => void): void {
+  tellOfFailedSync = tell
+}
+
+/** Of a folder that may be somebody else's: one that may not be opened, or is nothing that can be synced, is not ours to see to. */
+function syncIfPossible(folder: string): void {
+  let handle: number
+  try {
+    handle = fs.openSync(folder, 'r')
+  } catch {
+    return
+  }
+  try {
+    fs.fsyncSync(handle)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EINVAL') stopForFailedSync(folder, error)
+  } finally {
+    fs.closeSync(handle)
   }
 }
 

@@ -23,7 +23,7 @@ export function safeJson(value: unknown, indent?: number): string {
 
 const PLAIN = /^[\x20-\x7e]*$/
 /** Controls, formats (bidi, zero width, tags), lone surrogates, line and paragraph separators, and what Unicode says to draw as nothing. */
-const UNSAFE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu
+export const UNSAFE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu
 
 function visibleMark(character: string): string {
   const code = character.codePointAt(0) ?? 0

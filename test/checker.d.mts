@@ -37,10 +37,16 @@ export interface QueryPromise {
    * versions, and its lock may name a process that is dead.
    */
   readonly isUnhealed?: boolean
+  /** Its newest run died: its checkpoint may have a temp file until it is started again. */
+  readonly hasDied?: boolean
+  /** It ended with more to do than at the last check: it has committed a further batch since. */
+  readonly hasGoneOn?: boolean
+  /** Where `exactlyOnce` is not promised: attempts with idempotence on know a batch by its id, so together they write it once. */
+  readonly skipsWhatItHas?: boolean
   /** Files of its checkpoint that the test itself took away or damaged, as `offsets/0`. */
   readonly damaged?: readonly string[]
   /** Further tables that it writes, each with what differs there; else they are promised as the first is. */
-  readonly alsoWrites?: readonly (Pick<QueryPromise, 'table'> & Partial<Pick<QueryPromise, 'where' | 'holds' | 'exactlyOnce'>>)[]
+  readonly alsoWrites?: readonly (Pick<QueryPromise, 'table'> & Partial<Pick<QueryPromise, 'where' | 'holds' | 'exactlyOnce' | 'skipsWhatItHas'>>)[]
   readonly other?: OtherEngine
 }
 
@@ -58,9 +64,18 @@ export interface Promised {
   readonly sent?: readonly Sent[]
   readonly bad?: readonly SentBad[]
   readonly queries: readonly QueryPromise[]
-  /** Counts that streamtop told. */
-  readonly said?: readonly { readonly table: string; readonly rows: number; readonly distinct: number }[]
+  /** Counts that streamtop told; orphans are data files that no version names. */
+  readonly said?: readonly { readonly table: string; readonly rows: number; readonly distinct: number; readonly orphans?: number }[]
+  /** What readers beside saw since the last check, in the order of their looks. */
+  readonly looks?: readonly Look[]
+  /** Since the last check everything was started that had nothing to do, and nothing else happened. */
+  readonly isQuiet?: boolean
+  /** Processes that were at work here and must be gone. */
+  readonly pids?: readonly number[]
 }
+
+/** The tables that a reader saw in one look, by name. */
+export type Look = Readonly<Record<string, { readonly id: string; readonly version: number; readonly files: readonly string[] }>>
 
 /** Checks a workspace once. Gives the violations as sentences, none when all is well. */
 export function checkWorkspace(folder: string, promised: Promised): Promise<string[]>

@@ -2,7 +2,6 @@
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { onExit } from 'signal-exit'
-import type { Effects } from '../effects.js'
 import { asStreamtopError, StreamtopError } from '../errors.js'
 import { type Death, deathsOf, stepText } from '../matrix/deaths.js'
 import { embeddedOrders, kafkaOrders, type OrdersTopic } from '../matrix/orders-topic.js'
@@ -11,6 +10,7 @@ import { WAYS } from '../matrix/ways.js'
 import { safeJson, safeText } from '../safe-text.js'
 import type { MatrixVerbOptions } from './matrix.js'
 import { matrixJson, matrixText } from './matrix-text.js'
+import { removeIfPossible } from './remove-if-possible.js'
 import type { Context, Output } from './verb.js'
 
 /** @returns 0 when every row is right, 1 when one is not */
@@ -81,14 +81,5 @@ async function removeTopic(topic: OrdersTopic, { output }: Context): Promise<voi
     await topic.remove()
   } catch (error) {
     output.stderr(`topic ${topic.onKafka?.name} was not removed: ${safeText(asStreamtopError(error).message)}\n`)
-  }
-}
-
-/** A query that dies at this moment may still make a file. The folder is a temporary one: what is left goes with the others. */
-function removeIfPossible(folder: string, fx: Effects): void {
-  try {
-    fx.files.removeFolder(folder)
-  } catch {
-    // What was found is what was asked for.
   }
 }

@@ -2,7 +2,7 @@
  * `streamtop produce`: sends records to a topic. An embedded one is made when it is not there, one on Kafka with --partitions. stdout stays empty without
  * `--json`; what was sent is said on stderr, to a person at a terminal.
  */
-import { StreamtopError } from '../errors.js'
+import { knownError, StreamtopError } from '../errors.js'
 import { safeJson, safeText } from '../safe-text.js'
 import type { TopicProducer } from '../topic/topic.js'
 import type { Context, Verb } from './verb.js'
@@ -133,13 +133,19 @@ async function sendLines(producer: TopicProducer, input: AsyncIterable<Uint8Arra
     }
   } catch (error) {
     if (signal.aborted) return sent
-    if (error instanceof StreamtopError) throw new StreamtopError(error.code, error.message, { hint: `${counted(sent)} before it were sent`, cause: error })
+    // What SQLite says is of the topic, whatever else is thrown here of what is read.
+    const ofTopic = error instanceof StreamtopError || isOfSqlite(error) ? knownError(error) : null
+    if (ofTopic) throw new StreamtopError(ofTopic.code, ofTopic.message, { hint: `${counted(sent)} before it were sent`, cause: error })
     throw new StreamtopError('source-missing', `what to send could not be read (${messageOf(error)})`, {
       hint: `${counted(sent)} before that were sent`,
       cause: error,
     })
   }
   return sent
+}
+
+function isOfSqlite(error: unknown): boolean {
+  return String((error as { readonly code?: unknown } | null)?.code).startsWith('SQLITE_')
 }
 
 /** The bytes of a file, or of stdin; they end with an error when the signal fires. */

@@ -109,7 +109,8 @@ async function inWorkspace<T>({ workspace: named, isWorkspaceGiven, fx }: Contex
   try {
     return await work(workspace)
   } finally {
-    forget()
-    fx.files.removeFolder(workspace)
+    removeIfPossible(workspace, fx)
+    // What is still there is tried again at the exit, when no query runs any more.
+    if (!fx.files.exists(workspace)) forget()
   }
 }

@@ -101,6 +101,18 @@ export function removeCommit(folder: string, batchId: number, fx: Effects): void
   fx.files.syncFolder(join(folder, 'commits'))
 }
 
+/**
+ * Makes durable what a start finds: its writer may have died before it was synced, or be another tool, which syncs nothing; what is
+ * written from now on must not outlast what it is built on. Each file that the start reads, then the folders.
+ */
+export function syncCheckpoint(folder: string, { offsets, commits }: ReturnType<typeof listBatches>, fx: Effects): void {
+  const sources = join(folder, 'sources', '0')
+  const logged = [...offsets.slice(-2).map((batchId) => offsetsPath(folder, batchId)), ...commits.slice(-1).map((batchId) => commitPath(folder, batchId))]
+  const initial = fx.files.list(sources).map((name) => join(sources, name))
+  for (const path of [join(folder, 'metadata'), ...initial, ...logged]) if (fx.files.exists(path)) fx.files.syncFile(path)
+  for (const part of [sources, join(folder, 'offsets'), join(folder, 'commits'), folder]) if (fx.files.exists(part)) fx.files.syncFolder(part)
+}
+
 /** Removes what a writer that died left half written. Only under the query's lock: a living writer's file would go too. */
 export function removeStaleTemporaries(folder: string, fx: Effects): void {
   for (const part of [folder, join(folder, 'offsets'), join(folder, 'commits'), join(folder, 'sources', '0')]) {

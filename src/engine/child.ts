@@ -2,7 +2,7 @@
  * The program of a query's process: waits for its task, lives one life, and ends. It reports over IPC, and ends within a second
  * when the channel closes, which is when its parent is gone.
  */
-import { realEffects as fx } from '../effects.js'
+import { onFailedSync, realEffects as fx } from '../effects.js'
 import { StreamtopError } from '../errors.js'
 import { findQuery, loadQueries } from '../queries/load-queries.js'
 import { Control } from './control.js'
@@ -23,6 +23,8 @@ let ownQuery: string | null = null
 for (const signal of ['SIGINT', 'SIGHUP'] as const) process.on(signal, () => {})
 process.on('SIGTERM', () => stop.abort())
 process.on('disconnect', () => leave())
+// Small enough to be on its way when the call returns.
+onFailedSync((error) => tell({ kind: 'failed', error: errorJson(error) }))
 // What a user's function throws outside of its promise, and a promise that nobody waits for.
 process.on('uncaughtException', (error) => void fail(error))
 process.on('message', (message: ToChild) => {

@@ -3,7 +3,7 @@
  * they hear of it (`listen`) and in how they die.
  */
 import type { Effects } from '../effects.js'
-import { StreamtopError } from '../errors.js'
+import { knownError, StreamtopError } from '../errors.js'
 import type { WriteReport } from '../store/write.js'
 import type { Attempt } from '../store/attempt.js'
 import type { Run } from '../store/runs.js'
@@ -165,8 +165,9 @@ export async function beginLife(life: LifeOptions, fx: Effects): Promise<Life> {
 
 /** An error as data, for the ledger of runs and for another process. */
 export function errorJson(error: unknown): { code: string; message: string; hint: string | null; condition: string | null; stack: string | null } {
-  if (error instanceof StreamtopError) {
-    return { code: error.code, message: error.message, hint: error.hint ?? null, condition: error.condition ?? null, stack: error.stack ?? null }
+  const known = knownError(error)
+  if (known !== null) {
+    return { code: known.code, message: known.message, hint: known.hint ?? null, condition: known.condition ?? null, stack: known.stack ?? null }
   }
   const { message, stack } = error instanceof Error ? error : { message: String(error), stack: undefined }
   return { code: 'internal', message, hint: null, condition: null, stack: stack ?? null }

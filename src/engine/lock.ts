@@ -9,7 +9,7 @@
 import { join } from 'node:path'
 import { type Database, openDatabase } from '../database.js'
 import type { Effects } from '../effects.js'
-import { StreamtopError } from '../errors.js'
+import { isMachineError, StreamtopError } from '../errors.js'
 import { checkName } from '../names.js'
 import { probeLink } from './link-probe.js'
 
@@ -97,7 +97,7 @@ async function take(
     }
   } catch (error) {
     database.close()
-    throw error
+    throw errorCode(error)?.startsWith('SQLITE_') && !isMachineError(error) ? damagedLock(path, error) : error
   }
   heldHere.add(path)
   const close = () => {
@@ -158,11 +158,15 @@ function openLock(path: string): Database {
     return openDatabase(path, { journal: 'delete', busyTimeoutMs: BUSY_TIMEOUT_MS })
   } catch (cause) {
     if (errorCode(cause) !== 'SQLITE_NOTADB' && errorCode(cause) !== 'SQLITE_CORRUPT') throw cause
-    throw new StreamtopError('checkpoint-damaged', `${path} is not a lock of streamtop`, {
-      hint: 'stop every streamtop that works on this workspace, then remove the file: it holds nothing else',
-      cause,
-    })
+    throw damagedLock(path, cause)
   }
+}
+
+function damagedLock(path: string, cause?: unknown): StreamtopError {
+  return new StreamtopError('checkpoint-damaged', `${path} is not a lock of streamtop, or is damaged`, {
+    hint: 'stop every streamtop that works on this workspace, then remove the file: it holds nothing else',
+    cause,
+  })
 }
 
 /**
@@ -171,7 +175,7 @@ function openLock(path: string): Database {
  */
 function tryLock(database: Database, token: string, parentPid: number, fx: Effects): boolean {
   try {
-    for (;;) {
+    for (let triesLeft = TRIES_MAX; triesLeft > 0; triesLeft--) {
       database.exec('BEGIN IMMEDIATE')
       database.exec(CREATE_HOLDER)
       if (database.prepare('SELECT token FROM holder').pluck().get() === token) return true
@@ -185,7 +189,11 @@ function tryLock(database: Database, token: string, parentPid: number, fx: Effec
     if (isBusy(error)) return false
     throw error
   }
+  throw damagedLock(database.name)
 }
+
+/** So often in a row nobody comes in between: a row that is written and never there is damage. */
+const TRIES_MAX = 30
 
 const CREATE_HOLDER = `CREATE TABLE IF NOT EXISTS holder (
   only_row INTEGER PRIMARY KEY CHECK (only_row = 1),

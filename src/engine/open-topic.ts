@@ -1,6 +1,7 @@
 /** Which topic a query reads: of the workspace or of Kafka, and under which name. */
 import type { Effects } from '../effects.js'
 import type { StreamtopError } from '../errors.js'
+import { checkName } from '../names.js'
 import { openEmbeddedTopic } from '../topic/embedded-topic.js'
 import type { KafkaChoice } from '../topic/kafka-choice.js'
 import type { Topic } from '../topic/topic.js'
@@ -31,9 +32,10 @@ export async function topicOpener(kafka: KafkaChoice | null, fx: Effects): Promi
 /** The topic of the queries that come with streamtop. */
 const USUAL_TOPIC = 'orders'
 
-/** A query that reads topic orders, with another topic in its place (`--topic`); any other query as it is. */
+/** A query that reads topic orders, with another topic in its place (`--topic`); any other query as it is. Throws `bad-name`. */
 export function onTopic(definition: QueryDefinition, topic: string | null): QueryDefinition {
   const { source } = definition
+  if (topic !== null) checkName('topic', topic)
   if (topic === null || source.kind !== 'topic' || source.name !== USUAL_TOPIC) return definition
   return { ...definition, source: { ...source, name: topic } }
 }

@@ -7,7 +7,7 @@ import type { Attempt } from '../store/attempt.js'
 import { createCommit, createOffsets } from './checkpoint.js'
 import type { QueryLife } from './life.js'
 import { writeBatch } from './sink.js'
-import { checkRange } from './skip.js'
+import { checkIdentity, checkRange } from './skip.js'
 import { beginQuery, type Work, workAfter } from './work.js'
 
 /** Runs a query until its trigger has no more work, or it is asked to stop. */
@@ -23,7 +23,11 @@ export async function runQuery(life: QueryLife): Promise<void> {
     const { batchId, queryId, start } = work
     const idempotent = control.settings.idempotent ?? definition.idempotent
     const range = { query: definition.name, queryId, batchId, rangeStart: start ?? work.initial, rangeEnd: end, idempotent }
-    checkRange(range, store.ledger.attempts(queryId, batchId))
+    const earlier = store.ledger.attempts(queryId, batchId)
+    checkRange(range, earlier)
+    if (work.pendingEnd !== null && earlier.length === 0) {
+      checkIdentity(range, work.timestampMs, store.ledger.attemptsUnderOtherIds(definition.name, queryId, batchId), folder)
+    }
     const attempt: Attempt = { ...range, attempt: store.ledger.attemptCount(queryId, batchId) + 1 }
     const at = { batchId, attempt: attempt.attempt, occurrence: 1 }
     // Nothing new is on disk: a death here means that the batch is planned again, perhaps with more rows.

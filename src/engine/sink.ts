@@ -2,7 +2,7 @@
  * Writing a batch: the native sink, or the user's foreachBatch. Both write through the store with the attempt named, so that the
  * ledger knows; both say at which step they are.
  */
-import { StreamtopError } from '../errors.js'
+import { isMachineError, StreamtopError } from '../errors.js'
 import type { Columns } from '../store/columns.js'
 import type { SeenTxn, SkipJudgement, TableWrite, WriteOptions, WriteReport } from '../store/write.js'
 import type { Attempt } from '../store/attempt.js'
@@ -119,7 +119,7 @@ export async function writeBatch(definition: QueryDefinition, store: Store, work
     // A write that the function did not wait for belongs to the batch all the same: it must be there before the commit.
     await Promise.all(begun.filter(({ isSettled }) => !isSettled()).map(({ writing }) => writing))
   } catch (cause) {
-    if (cause instanceof StreamtopError) throw cause
+    if (cause instanceof StreamtopError || isMachineError(cause)) throw cause
     throw new StreamtopError(
       'foreach-batch-failed',
       `the foreachBatch function of ${definition.name} failed in batch ${attempt.batchId}: ${(cause as Error)?.message ?? String(cause)}`,

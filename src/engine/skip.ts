@@ -2,11 +2,13 @@
  * Judging a skip. A table that has an app id's number skips the write, as Delta does. That is right when the same batch wrote it,
  * and loses rows when another batch did: the same query with another range is refused, another query is skipped and said loudly.
  */
+import { join } from 'node:path'
 import { StreamtopError } from '../errors.js'
 import { attemptOf } from '../store/commit-info.js'
 import type { SeenTxn, SkipJudgement } from '../store/write.js'
 import type { Attempt } from '../store/attempt.js'
 import type { LedgerRow } from '../store/ledger.js'
+import { damagedFile } from './damaged-file.js'
 
 /**
  * What a skip leaves out.
@@ -45,6 +47,27 @@ export function judgeSkip(attempt: Attempt, seen: SeenTxn, isRestart: boolean): 
 export function checkRange(attempt: Omit<Attempt, 'attempt'>, earlier: readonly LedgerRow[]): void {
   const other = earlier.find((row) => row.outcome !== 'started' && (row.rangeEnd !== attempt.rangeEnd || row.rangeStart !== attempt.rangeStart))
   if (other) throw rangeChanged(attempt, other)
+}
+
+/**
+ * That a checkpoint's `metadata` still has its id: a pending batch that this query has begun under another id, after the batch was
+ * logged in this very checkpoint, is that id's, and with another it could be written twice.
+ * @param timestampMs when the batch was logged
+ * @param earlier the ledger's rows of a batch of this number under other ids
+ * @throws checkpoint-damaged
+ */
+export function checkIdentity(attempt: Omit<Attempt, 'attempt'>, timestampMs: number, earlier: readonly LedgerRow[], folder: string): void {
+  const same = earlier.find(
+    (row) => row.rangeEnd === attempt.rangeEnd && row.rangeStart === attempt.rangeStart && (row.startedMs ?? row.finishedMs ?? 0) >= timestampMs,
+  )
+  if (same === undefined) return
+  throw damagedFile(
+    join(folder, 'metadata'),
+    `has the id ${attempt.queryId}, and batch ${attempt.batchId} of this checkpoint was begun by the query with the id ${same.queryId}`,
+    {
+      safe: `or write {"id":"${same.queryId}"} into it when this checkpoint is that query's`,
+    },
+  )
 }
 
 function rangeChanged(now: Omit<Attempt, 'attempt'>, then: Pick<Attempt, 'rangeStart' | 'rangeEnd'>): StreamtopError {

@@ -1,5 +1,5 @@
 /** What the loop has to do next: the batch that a checkpoint leaves pending, or the one after its newest. */
-import { createQueryId, makeCheckpointFolder, removeStaleTemporaries } from './checkpoint.js'
+import { createQueryId, makeCheckpointFolder, removeStaleTemporaries, syncCheckpoint } from './checkpoint.js'
 import type { CheckpointConf } from './checkpoint-conf.js'
 import type { QueryLife } from './life.js'
 import { findCheckpoint, planStart, type Start } from './start.js'
@@ -26,7 +26,8 @@ export interface Work {
  */
 export async function beginQuery(life: QueryLife): Promise<Work | null> {
   const { folder, source, fx } = life
-  const start = planStart(findCheckpoint(folder, fx), { acceptGap: life.acceptGap })
+  const found = findCheckpoint(folder, fx)
+  const start = planStart(found, { acceptGap: life.acceptGap })
   if (start.kind === 'run-again' && start.passedOver.length > 0) {
     life.report({ kind: 'note', batchId: start.batchId, text: `batches ${start.passedOver.join(', ')} have no commit and are taken as done (--accept-gap)` })
   }
@@ -34,6 +35,7 @@ export async function beginQuery(life: QueryLife): Promise<Work | null> {
   if (life.stop.aborted) return null
   removeStaleTemporaries(folder, fx)
   makeCheckpointFolder(folder, fx)
+  syncCheckpoint(folder, found, fx)
   await source.begin(start.kind === 'new')
   const queryId = start.queryId ?? createQueryId(folder, fx)
   life.began(queryId)

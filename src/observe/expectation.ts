@@ -8,6 +8,7 @@ export type WhichAttempt = 'the next attempt' | 'this attempt'
 
 /** A sentence or two on what becomes of the batch; `next` with null tells what is true whatever is asked. */
 export function expectationOf(query: QueryStatus, batchId: number, next: NextAttempt, which: WhichAttempt = 'the next attempt'): string {
+  if (next.isForetold === false) return ''
   const forecast = forecastOf(query, next)
   const table = query.sink?.name ?? 'its table'
   const isDecided = next.idempotentNext !== null

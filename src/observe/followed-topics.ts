@@ -3,14 +3,13 @@
  * last. A broker that is down makes it older, and never slower.
  */
 import type { Effects } from '../effects.js'
-import { asStreamtopError, StreamtopError } from '../errors.js'
+import { asStreamtopError } from '../errors.js'
 import type { KafkaTopicEnds } from '../topic/kafka-topic-ends.js'
 import { kafkaTopicStatus, type KafkaTopics, type TopicsElsewhere } from './kafka-topics.js'
+import { lookInTime } from './look-in-time.js'
 import { statusErrorOf } from './status-error.js'
 import type { KafkaStatus, TopicStatus } from './status.js'
 
-/** How long the brokers may take before they count as down. */
-const LONGEST_ANSWER_MS = 2_000
 /** How long a look waits for brokers that answered the time before, so that what it tells is of this look. */
 const PATIENCE_MS = 25
 
@@ -27,9 +26,8 @@ export function followTopics(open: () => KafkaTopicEnds, brokers: string, fx: Ef
   let kafka: KafkaStatus = { brokers, state: 'connecting', sinceMs: fx.nowMs(), topicsOfMs: null, lastError: null }
 
   async function ask(): Promise<void> {
-    const answered = new AbortController()
     try {
-      const found = await Promise.race([ends.look(), tooLate(answered.signal)])
+      const found = await lookInTime(ends, brokers, closing.signal, fx)
       topics = kafkaTopicStatus(found)
       answeredMs = fx.nowMs()
       if (kafka.state !== 'connected') kafka = { brokers, state: 'connected', sinceMs: answeredMs, topicsOfMs: null, lastError: null }
@@ -39,16 +37,7 @@ export function followTopics(open: () => KafkaTopicEnds, brokers: string, fx: Ef
       kafka = { brokers, state: 'down', sinceMs, topicsOfMs: answeredMs, lastError: statusErrorOf(asStreamtopError(error)) }
       ends.close().catch(() => {})
       ends = open()
-    } finally {
-      answered.abort()
     }
-  }
-
-  async function tooLate(answered: AbortSignal): Promise<never> {
-    await fx.sleep(LONGEST_ANSWER_MS, AbortSignal.any([answered, closing.signal]))
-    throw new StreamtopError('source-missing', `Kafka at ${brokers} has not answered for ${LONGEST_ANSWER_MS / 1_000} s`, {
-      hint: 'is the broker running, and is it reached by this address?',
-    })
   }
 
   return {

@@ -10,6 +10,8 @@ export interface NextAttempt {
   readonly idempotentNext: boolean | null
   /** Where it is not the app id of the newest run. */
   readonly appIdNext?: string | null
+  /** False: nothing is said of what it will come to, for people are to guess. */
+  readonly isForetold?: boolean
 }
 
 export interface RememberedTxn {

@@ -7,6 +7,7 @@ import { brokersText, readKafkaSettings } from '../topic/kafka-settings.js'
 import { type KafkaTopicEnds, openKafkaTopicEnds } from '../topic/kafka-topic-ends.js'
 import type { PartitionOffsets } from '../topic/topic.js'
 import { followTopics } from './followed-topics.js'
+import { lookInTime } from './look-in-time.js'
 import type { KafkaStatus, StatusError, TopicStatus } from './status.js'
 import { statusErrorOf } from './status-error.js'
 
@@ -25,15 +26,16 @@ export interface KafkaTopics {
 }
 
 /**
- * For one look after the other, each of which waits for its answer.
+ * For one look after the other, each of which waits for its answer, and not long for brokers that hang.
  * @throws usage, bad-config for a choice that is wrong
  */
 export function openKafkaTopics(kafka: KafkaChoice, queries: readonly QueryDefinition[], fx: Effects): KafkaTopics {
-  const ends = opener(kafka, queries, fx).open()
+  const { open, brokers } = opener(kafka, queries, fx)
+  const ends = open()
   return {
     async look() {
       try {
-        return { topics: kafkaTopicStatus(await ends.look()), errors: [] }
+        return { topics: kafkaTopicStatus(await lookInTime(ends, brokers, null, fx)), errors: [] }
       } catch (error) {
         return { topics: [], errors: [statusErrorOf(asStreamtopError(error))] }
       }
@@ -54,7 +56,7 @@ export function followKafkaTopics(kafka: KafkaChoice, queries: readonly QueryDef
 function opener(kafka: KafkaChoice, queries: readonly QueryDefinition[], fx: Effects): { open(): KafkaTopicEnds; readonly brokers: string } {
   const names = new Set(queries.flatMap(({ source }) => (source.kind === 'topic' ? [source.name] : [])))
   const settings = readKafkaSettings(kafka, process.env, fx)
-  return { open: () => openKafkaTopicEnds(settings, [...names]), brokers: brokersText(settings) }
+  return { open: () => openKafkaTopicEnds(settings, [...names], fx), brokers: brokersText(settings) }
 }
 
 /** Topics with the next offset of each partition, as the status has them. */

@@ -6,10 +6,10 @@
  */
 import { join } from 'node:path'
 import type { Effects } from '../effects.js'
-import { StreamtopError } from '../errors.js'
+import { knownError, StreamtopError } from '../errors.js'
 import type { AddFile, VersionActions } from '../store/actions.js'
 import { checkSameTable } from '../store/adopt.js'
-import { isTableFolder, readVersionText, versionPath } from '../store/delta-log.js'
+import { checkNoLink, isTableFolder, readVersionText, versionPath } from '../store/delta-log.js'
 import { JointView } from '../store/joint-view.js'
 import { changesShape, fileKey, firstVersionIsIncomplete } from '../store/replay.js'
 import { type LoggedTable, type LoggedVersion, SqliteLog } from '../store/sqlite-log.js'
@@ -18,7 +18,7 @@ import type { Snapshot, TableLog } from '../store/table-log.js'
 import { tableSchema } from '../store/table-schema.js'
 import { parseVersion } from '../store/version-text.js'
 import { logPathOf, tablesFolderOf } from '../store/workspace-paths.js'
-import { LogMemory, type OverlaidVersion, type TableMemory, type TableReader } from './table-memory.js'
+import { isRewrite, LogMemory, type OverlaidVersion, type TableMemory, type TableReader } from './table-memory.js'
 
 export type { OverlaidVersion } from './table-memory.js'
 
@@ -167,6 +167,12 @@ export class OverlaidLog implements TableLog {
     return version === newestOf(table) ? table.memory.removedFiles(table.reader) : table.reader.removedFiles(version)
   }
 
+  /** Versions that wrote rows of the table again and changed none, ascending. */
+  rewrites(name: string): readonly number[] {
+    const table = this.#table(name)
+    return table ? table.memory.rewrites(table.reader) : []
+  }
+
   #table(name: string): OverlaidTable | null {
     const found = this.#find(name)
     if (found instanceof StreamtopError) throw found
@@ -188,6 +194,7 @@ export class OverlaidLog implements TableLog {
 
   #load(name: string): OverlaidTable | null {
     const folder = join(this.tablesFolder, name)
+    checkNoLink(folder, this.#fx)
     const logged = this.sqlite?.table(name) ?? null
     let oldest: number | undefined
     let oldestSnapshot: number | undefined
@@ -274,6 +281,11 @@ function readerOf(table: LoadedTable, sqlite: SqliteLog | null): TableReader {
       }
       return removed
     },
+    rewrites() {
+      const removing = logged && sqlite ? sqlite.files.removingVersions(logged.tableKey).filter((version) => version > table.oldestSnapshot) : []
+      const inLog = removing.filter((version) => isRewrite(reader.changes(version)))
+      return [...inLog, ...overlay.flatMap(({ version, actions }) => (isRewrite(actions) ? [version] : []))]
+    },
   }
   return reader
 }
@@ -317,6 +329,7 @@ function loggedVersionOf({ version, text, actions }: OverlaidVersion): LoggedVer
 }
 
 function asDamage(error: unknown, path: string): StreamtopError {
-  if (error instanceof StreamtopError) return error
+  const known = knownError(error)
+  if (known !== null) return known
   return new StreamtopError('table-damaged', `${path} cannot be read: ${(error as Error)?.message ?? String(error)}`, { cause: error })
 }

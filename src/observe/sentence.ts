@@ -13,6 +13,12 @@ import { toldBatch, toldPast } from './told-batch.js'
  * @param next what is known of the next attempt; without it the sentence holds whatever is asked of the next start
  */
 export function sentenceOf(query: QueryStatus, next: NextAttempt = { idempotentNext: null }): string | null {
+  const sentence = tell(query, next)
+  // What is not foretold leaves its blanks.
+  return next.isForetold === false && sentence !== null ? sentence.replaceAll(/ {2,}/g, ' ').trimEnd() : sentence
+}
+
+function tell(query: QueryStatus, next: NextAttempt): string | null {
   if (query.state === 'failed') return failed(query, next)
   const { lastError } = query
   if (lastError !== null && REFUSALS.has(lastError.code)) return `${query.name} will not start: ${ended(lastError.message)}${toDo(lastError.hint)}`
@@ -60,10 +66,10 @@ function failed(query: QueryStatus, next: NextAttempt): string {
   const { name, lastError, batchId } = query
   const what = lastError === null ? `${name} failed.` : `${name} failed: ${ended(lastError.message)}`
   const todo = toDo(lastError?.hint ?? null)
-  if (lastError !== null && LASTING.has(lastError.code)) return `${what} It will fail in the same way until that is mended.${todo}`
+  if (lastError !== null && LASTING.has(lastError.code)) return `${what}${foretold(' It will fail in the same way until that is mended.', next)}${todo}`
   if (batchId === null || query.step === 'batch-committed') return `${what}${todo}`
-  const written = query.batchAttempts.some(isCommitted) ? ` ${has(query)} ${expectationOf(query, batchId, next)}` : alsoWrote(query)
-  return `${what} Batch ${batchId} runs again at the next start, with the same rows.${written}${todo}`
+  const written = query.batchAttempts.some(isCommitted) ? ` ${has(query)} ${expectationOf(query, batchId, next)}` : foretold(alsoWrote(query), next)
+  return `${what}${foretold(` Batch ${batchId} runs again at the next start, with the same rows.`, next)}${written}${todo}`
 }
 
 /** A batch that is logged and not committed, of a query that nobody runs. */
@@ -74,18 +80,18 @@ function pending(query: QueryStatus, batchId: number, next: NextAttempt): string
   const written = query.batchAttempts.findLast(isCommitted)
   const runs = `It will run batch ${batchId} again with the same rows.`
   const expected = expectationOf(query, batchId, next)
-  const after = `${runs}${expected === '' ? '' : ` ${expected}`}`
+  const after = foretold(`${runs}${expected === '' ? '' : ` ${expected}`}`, next)
   if (query.state === 'stopped') return `The commit of batch ${batchId} of ${name} is not there, and the query ended as asked: it was taken away. ${after}`
   if (step === 'offsets-logged') {
     if (written) {
       return `${name} was killed in attempt ${last?.attempt ?? 1} of batch ${batchId}, before it wrote it again: ${table} has ${rowsOf(written.rows)}${times(query)} from attempt ${written.attempt}. ${after}`
     }
-    return `${name} was killed after it logged batch ${batchId} and before ${table} had its rows. ${after}${alsoWrote(query)}${orphansOf(query)}`
+    return `${name} was killed after it logged batch ${batchId} and before ${table} had its rows. ${after}${foretold(alsoWrote(query), next)}${orphansOf(query)}`
   }
   if (step === 'version-linked') {
-    return `${name} was killed after it linked the version with batch ${batchId} and before the log had it: ${table} has ${rowsOf(written?.rows ?? null)}${times(query)}, and the next start finds them. ${after}`
+    return `${name} was killed after it linked the version with batch ${batchId} and before the log had it: ${table} has ${rowsOf(written?.rows ?? null)}${times(query)}${foretold(', and the next start finds them', next)}. ${after}`
   }
-  if (step === null) return `${name} died with batch ${batchId} logged and not committed; which table it writes is not known. ${runs}`
+  if (step === null) return `${name} died with batch ${batchId} logged and not committed; which table it writes is not known. ${foretold(runs, next)}`
   if (last === undefined) {
     return `${name} died after it wrote batch ${batchId} and before it committed it: ${table} has its rows, the checkpoint does not know. ${after}`
   }
@@ -113,6 +119,7 @@ function beginning(query: QueryStatus, next: NextAttempt): string | null {
   const { name, rows, source, sink, newestTxn } = query
   if (query.id !== null || source === null || sink === null || (rows ?? 0) === 0 || query.mode === null) return null
   const begins = `${name} has no checkpoint: it begins with batch 0 and reads ${source.kind} ${source.name} from its beginning, and ${sink.name} has ${counted(rows ?? 0, 'row')} already.`
+  if (next.isForetold === false) return begins
   const isOn = next.idempotentNext ?? query.idempotent ?? false
   if (isOn && (query.mode === 'MERGE' || query.mergesWhenIdempotent)) return `${begins} A MERGE of what is there changes nothing.`
   const appId = next.appIdNext ?? query.appId
@@ -121,6 +128,10 @@ function beginning(query: QueryStatus, next: NextAttempt): string | null {
   }
   if (isOn) return `${begins} Its writes have an app id that ${sink.name} has not seen, so what it wrote before is written once more.`
   return `${begins} Idempotence is off, so what it wrote before is written once more.`
+}
+
+function foretold(text: string, { isForetold = true }: NextAttempt): string {
+  return isForetold ? text : ''
 }
 
 function skippedSoFar(query: QueryStatus, skip: BatchAttempt): string {

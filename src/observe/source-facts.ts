@@ -4,10 +4,9 @@ import { compareTableOffsets, formatTableOffset, parseTableOffset, type TableOff
 import { filesOfRange } from '../engine/table-source-plan.js'
 import { StreamtopError } from '../errors.js'
 import type { AddFile } from '../store/actions.js'
-import { fileKey } from '../store/replay.js'
-import { rowCountOf } from '../store/version-text.js'
 import type { CheckpointFacts } from './checkpoint-facts.js'
 import type { OverlaidLog } from './overlaid-log.js'
+import { inNewestFiles, rowsBehind } from './rewritten-files.js'
 import { type TableView, tryViewOf } from './table-view.js'
 
 export interface TableSourceFacts {
@@ -78,7 +77,7 @@ export function tableSourceFacts(log: OverlaidLog, name: string, checkpoint: Che
     committed,
     logged,
     removed: removed instanceof StreamtopError ? [] : removed,
-    lagRows: committed instanceof StreamtopError ? null : rowsBehind(everything, committed),
+    lagRows: committed instanceof StreamtopError ? null : rowsBehind(log, name, everything, committed),
   }
 }
 
@@ -86,7 +85,7 @@ export function tableSourceFacts(log: OverlaidLog, name: string, checkpoint: Che
 const LENIENT = tableSourceOptions(['skipChangeCommits=true'])
 
 function filesUpTo(log: OverlaidLog, table: string, end: TableOffset): readonly AddFile[] {
-  return filesOfRange(log, table, null, end, LENIENT).files
+  return inNewestFiles(log, table, filesOfRange(log, table, null, end, LENIENT).files, log.snapshot(table)?.files ?? [])
 }
 
 function greatestOf(lines: readonly string[], path: string): TableOffset | null {
@@ -102,22 +101,6 @@ function greatestOf(lines: readonly string[], path: string): TableOffset | null 
     if (greatest === null || compareTableOffsets(offset, greatest) > 0) greatest = offset
   }
   return greatest
-}
-
-/** Rows of live files that are not among those; null when a file does not say how many it has. */
-function rowsBehind(live: readonly AddFile[], known: readonly AddFile[]): number | null {
-  // Snapshots that were made one from the other share their files, which is told at once; others are told by name.
-  const isKnown = new Set(known)
-  const open = live.filter((file) => !isKnown.has(file))
-  const keys = open.length === 0 ? null : new Set(known.map(fileKey))
-  let rows = 0
-  for (const file of open) {
-    if (keys?.has(fileKey(file))) continue
-    const count = rowCountOf(file.statistics)
-    if (count === null) return null
-    rows += count - (file.deletionVector?.cardinality ?? 0)
-  }
-  return rows
 }
 
 function orError<T>(read: () => T): T | StreamtopError {

@@ -1,9 +1,10 @@
 /** Errors as the status object has them. */
-import { StreamtopError } from '../errors.js'
+import { knownError } from '../errors.js'
 import type { StatusError } from './status.js'
 
 export function statusErrorOf(error: unknown): StatusError {
-  if (error instanceof StreamtopError) return { code: error.code, message: error.message, hint: error.hint ?? null, condition: error.condition ?? null }
+  const known = knownError(error)
+  if (known !== null) return { code: known.code, message: known.message, hint: known.hint ?? null, condition: known.condition ?? null }
   return { code: 'internal', message: error instanceof Error ? error.message : String(error), hint: null, condition: null }
 }
 

@@ -14,6 +14,11 @@ export interface OverlaidVersion {
   readonly actions: VersionActions
 }
 
+/** Whether a version only put rows into other files, as an OPTIMIZE does. */
+export function isRewrite({ adds, removes }: VersionActions): boolean {
+  return removes.length > 0 && [...adds, ...removes].every(({ dataChange }) => !dataChange)
+}
+
 /** Where it is looked up anew; each is called only for what is not remembered. */
 export interface TableReader {
   changes(version: number): VersionActions
@@ -22,6 +27,8 @@ export interface TableReader {
   paths(): Iterable<string>
   hasOneSchema(): boolean
   removedFiles(version: number): AddFile[]
+  /** Versions up to the newest that wrote rows again and changed none (`isRewrite`), ascending. */
+  rewrites(): number[]
 }
 
 /** So many new versions are gone through one by one; behind more of them everything is looked up anew. */
@@ -42,6 +49,7 @@ export class TableMemory {
   #paths: UpTo<Set<string>> | null = null
   #hasOneSchema: UpTo<boolean> | null = null
   #removed: UpTo<readonly AddFile[]> | null = null
+  #rewrites: UpTo<readonly number[]> | null = null
 
   /** @param identity the same as long as it is the same table in the same log */
   constructor(identity: string, newest: UpTo<string>) {
@@ -94,6 +102,19 @@ export class TableMemory {
       value: isNew || this.#removed === null ? reader.removedFiles(this.#newest.version) : this.#removed.value,
     }
     return this.#removed.value
+  }
+
+  /** Versions that wrote rows again and changed none, ascending. */
+  rewrites(reader: TableReader): readonly number[] {
+    const before = this.#rewrites
+    const news = this.#news(before, reader)
+    const { version } = this.#newest
+    if (before === null || news === null) this.#rewrites = { version, value: reader.rewrites() }
+    else {
+      const added = news.flatMap((actions, at) => (isRewrite(actions) ? [before.version + 1 + at] : []))
+      this.#rewrites = { version, value: added.length === 0 ? before.value : [...before.value, ...added] }
+    }
+    return this.#rewrites.value
   }
 
   /** What came since; null when that is too much to go through. */

@@ -6,7 +6,7 @@
 import { join } from 'node:path'
 import type { Effects } from '../effects.js'
 import { writtenBy } from './commit-info.js'
-import { isTableFolder, readVersionText, versionPath } from './delta-log.js'
+import { checkNoLink, isTableFolder, readVersionText, versionPath } from './delta-log.js'
 import { linkJoint, recordJoint } from './joint-recovery.js'
 import { jointOf } from './joint-version.js'
 import { readPending } from './pending-version.js'
@@ -20,9 +20,11 @@ export { checkSameTable } from './same-table.js'
 /**
  * Records what `_delta_log` of a table has and the log lacks.
  * @returns the table, or null when there is none of that name
+ * @throws unsupported-feature for a symbolic link in its place, table-damaged, table-recreated
  */
 export function adoptVersions(log: SqliteLog, tablesFolder: string, name: string, fx: Effects): LoggedTable | null {
   const folder = join(tablesFolder, name)
+  checkNoLink(folder, fx)
   let table = log.table(name) ?? recordStart(log, folder, name, fx)
   if (!table && !isTableFolder(folder, fx)) return null
   let next = table ? (log.newestVersion(table.tableKey) ?? -1) + 1 : 0

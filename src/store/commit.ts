@@ -12,6 +12,7 @@ import type { WriteOutcome } from './attempt.js'
 import { attemptJson } from './commit-info.js'
 import type { WrittenFile } from './data-files.js'
 import { DELTA_LOG, linkVersion } from './delta-log.js'
+import { FILE_IS_GONE } from './file-path.js'
 import { type Joint, jointJson } from './joint-version.js'
 import type { WriteResult } from './ledger.js'
 import { nobodyListens, type WriteKind } from './moments.js'
@@ -34,6 +35,8 @@ export interface Draft {
   readonly operationParameters: Readonly<Record<string, unknown>>
   readonly operationMetrics: Readonly<Record<string, string>>
   readonly isBlindAppend: boolean
+  /** `Serializable` unless given. */
+  readonly isolationLevel?: 'SnapshotIsolation'
   /** Of a MERGE. */
   readonly counts?: MergeEffect
   readonly actions: Pick<VersionActions, 'metadata' | 'protocol' | 'adds' | 'removes'>
@@ -79,7 +82,8 @@ export async function commitVersion(context: CommitContext, write: PlannedWrite)
   let tries = 0
   for (let base = context.base(name); ; base = checkWinners(context, name, base, ++tries)) {
     const skipped = skipOf(log, base, write)
-    const draft = skipped ? null : await write.draftFor(base)
+    const draft = skipped ? null : await draftOrLost(context, write, base, tries)
+    if (draft === LOST) continue
     if (draft === null) {
       const report = skipped ?? unchanged(write)
       noteWithoutVersion(context, write, base, report)
@@ -96,7 +100,8 @@ export async function commitVersion(context: CommitContext, write: PlannedWrite)
     if (base && log.table(name)?.tableKey !== base.table.tableKey) throw droppedMeanwhile(name)
     if (base) checkSameTable(log, context.tablesFolder, base.table, fx)
     if (linkVersion(folder, version, text, fx) === 'exists') {
-      if (tries >= (draft.isBlindAppend ? APPEND_TRIES_MAX : MERGE_TRIES_MAX)) throw lostTooOften(name, version, tries)
+      // An optimize counts itself how often it had to be made anew.
+      if (tries >= (draft.isBlindAppend || kind === 'optimize' ? APPEND_TRIES_MAX : MERGE_TRIES_MAX)) throw lostTooOften(name, version, tries)
       continue
     }
     await onMoment('version-linked', table)
@@ -104,6 +109,19 @@ export async function commitVersion(context: CommitContext, write: PlannedWrite)
     log.record(name, version, text, actions, ledgerEntry(report, options, fx))
     await tableCommitted('committed')
     return report
+  }
+}
+
+const LOST = Symbol('lost')
+
+/** The draft for a base; lost when a file of it was taken out by a newer version, and cleared up, before it was read. */
+async function draftOrLost(context: CommitContext, write: PlannedWrite, base: Base | null, tries: number): Promise<Draft | null | typeof LOST> {
+  try {
+    return await write.draftFor(base)
+  } catch (error) {
+    const isGone = error instanceof StreamtopError && error.condition === FILE_IS_GONE && tries < MERGE_TRIES_MAX
+    if (isGone && base && (context.base(write.table)?.version ?? 0) > base.version) return LOST
+    throw error
   }
 }
 
@@ -198,7 +216,7 @@ export function complete(draft: Draft, base: Base | null, { txn, source }: Write
       operation: draft.operation,
       operationParameters: draft.operationParameters,
       ...(base ? { readVersion: base.version } : {}),
-      isolationLevel: 'Serializable',
+      isolationLevel: draft.isolationLevel ?? 'Serializable',
       isBlindAppend: draft.isBlindAppend,
       operationMetrics: draft.operationMetrics,
       engineInfo: `streamtop/${VERSION}`,

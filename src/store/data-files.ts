@@ -7,9 +7,10 @@ import { StreamtopError } from '../errors.js'
 import type { AddFile } from './actions.js'
 import { type Columns, concatColumns, emptyColumns, projectColumns } from './columns.js'
 import { type VectorFiles, withoutDeleted } from './deletion-vector.js'
-import { filePathOf } from './file-path.js'
+import { FILE_IS_GONE, filePathOf } from './file-path.js'
 import type { MomentDetails, OnMoment } from './moments.js'
 import { decodeParquet, encodeParquet } from './parquet.js'
+import { newDataFileName } from './data-file-name.js'
 import { partitionVector } from './partition-values.js'
 import type { Schema } from './schema.js'
 import { statisticsOf } from './statistics.js'
@@ -33,7 +34,7 @@ export async function writeDataFiles(
   const adds: AddFile[] = []
   for (const [index, columns] of parts.entries()) {
     const bytes = await encodeParquet(columns)
-    const path = `part-${String(index).padStart(5, '0')}-${fx.randomUuid()}.snappy.parquet`
+    const path = newDataFileName(index, fx)
     await fx.files.writeInHalves(join(folder, path), bytes, async (syncHalf) => {
       if (index === 0) await moment('mid-write', { ...details, syncHalf })
     })
@@ -75,15 +76,16 @@ export async function readDataFile(folder: string, schema: Schema, file: AddFile
   if (bytes === null) {
     throw new StreamtopError('table-damaged', `${path} is gone although the table's log names it`, {
       hint: 'restore the file from a copy; it may have been removed by a vacuum that ran too early',
-      condition: 'FAILED_READ_FILE.FILE_NOT_EXIST',
+      condition: FILE_IS_GONE,
     })
   }
   try {
     const rows = await decodeAll(bytes, schema, file)
     return file.deletionVector === null ? rows : withoutDeleted(rows, folder, file.deletionVector, vectorFiles, fx)
   } catch (cause) {
-    if (cause instanceof StreamtopError && cause.code !== 'internal') throw cause
-    throw new StreamtopError('table-damaged', `${path} cannot be read as Parquet: ${(cause as Error).message}`, {
+    if (cause instanceof StreamtopError && cause.code !== 'internal' && cause.hint !== undefined) throw cause
+    const code = cause instanceof StreamtopError && cause.code !== 'internal' ? cause.code : 'table-damaged'
+    throw new StreamtopError(code, `${path} cannot be read: ${(cause as Error).message}`, {
       hint: 'restore the file from a copy',
       cause,
     })

@@ -8,7 +8,7 @@ import type { Effects } from '../effects.js'
 import { StreamtopError } from '../errors.js'
 import type { DeletionVector } from './actions.js'
 import { type Columns, takeRows } from './columns.js'
-import { filePathOf } from './file-path.js'
+import { FILE_IS_GONE, filePathOf } from './file-path.js'
 import { decodeRoaring64 } from './roaring.js'
 import { decodePath } from './version-text.js'
 import { decodeZ85 } from './z85.js'
@@ -41,7 +41,7 @@ export function withoutDeleted(rows: Columns, tableFolder: string, vector: Delet
  */
 export function deletedRows(tableFolder: string, vector: DeletionVector, files: VectorFiles, fx: Effects): Float64Array {
   const where = describe(tableFolder, vector)
-  const data = vector.storageType === 'i' ? inlineData(vector, where) : storedData(pathOf(tableFolder, vector), vector, files, where, fx)
+  const data = vector.storageType === 'i' ? inlineData(vector, where) : storedData(storedPathOf(tableFolder, vector), vector, files, where, fx)
   if (data.length < 4 || viewOf(data).getUint32(0, true) !== MAGIC) throw damaged(where, 'it is of an unknown format')
   const rows = decodeRoaring64(data.subarray(4))
   if (rows.length !== vector.cardinality) throw damaged(where, `it deletes ${rows.length} rows and the log says ${vector.cardinality}`)
@@ -66,7 +66,7 @@ function storedData(path: string, { offset, sizeInBytes }: DeletionVector, files
   if (bytes === null) {
     throw new StreamtopError('table-damaged', `${path} is gone although the table's log names it`, {
       hint: 'restore the file from a copy; it may have been removed by a vacuum that ran too early',
-      condition: 'FAILED_READ_FILE.FILE_NOT_EXIST',
+      condition: FILE_IS_GONE,
     })
   }
   files.set(path, bytes)
@@ -80,7 +80,12 @@ function storedData(path: string, { offset, sizeInBytes }: DeletionVector, files
   return data
 }
 
-function pathOf(tableFolder: string, { storageType, pathOrInlineDv }: DeletionVector): string {
+/** The file that a deletion vector is in; null for one that stands in the log itself. Throws `unsupported-feature` for one that is nowhere near. */
+export function vectorFileOf(tableFolder: string, vector: DeletionVector): string | null {
+  return vector.storageType === 'i' ? null : storedPathOf(tableFolder, vector)
+}
+
+function storedPathOf(tableFolder: string, { storageType, pathOrInlineDv }: DeletionVector): string {
   if (storageType === 'p') return filePathOf(tableFolder, decodePath(pathOrInlineDv))
   if (storageType !== 'u') {
     throw new StreamtopError('unsupported-feature', `a deletion vector is stored in a way that streamtop does not know (${storageType})`, {
@@ -90,7 +95,7 @@ function pathOf(tableFolder: string, { storageType, pathOrInlineDv }: DeletionVe
   const prefix = pathOrInlineDv.slice(0, -UUID_LENGTH)
   const hex = Buffer.from(decodeZ85(pathOrInlineDv.slice(-UUID_LENGTH))).toString('hex')
   const uuid = hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
-  return join(tableFolder, prefix, `deletion_vector_${uuid}.bin`)
+  return filePathOf(tableFolder, join(prefix, `deletion_vector_${uuid}.bin`))
 }
 
 function viewOf(bytes: Uint8Array): DataView {

@@ -34,6 +34,18 @@ export function isTableFolder(tableFolder: string, fx: Effects): boolean {
   return fx.files.status(join(tableFolder, DELTA_LOG))?.isFolder ?? false
 }
 
+/**
+ * That a table's folder is in the workspace and not a symbolic link to somewhere else: what is written and removed there would not be the
+ * workspace's.
+ * @throws unsupported-feature
+ */
+export function checkNoLink(tableFolder: string, fx: Effects): void {
+  if (!fx.files.isLink(tableFolder)) return
+  throw new StreamtopError('unsupported-feature', `${tableFolder} is a symbolic link: a table is read and written only where it lies`, {
+    hint: 'put the table itself there, or start streamtop in the workspace that has it (--workspace)',
+  })
+}
+
 /** The versions whose JSON is among the names of a `_delta_log`, ascending. Such a listing is for a table that the log does not know yet, never for a commit. */
 export function jsonVersions(names: readonly string[]): number[] {
   return names

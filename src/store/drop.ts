@@ -31,14 +31,16 @@ export function finishDrops(log: SqliteLog, tablesFolder: string, fx: Effects): 
   }
 }
 
+/** In one transaction, for several may end the same drop: only one of them finds it undone, and it cannot take away a table that was made meanwhile. */
 function remove(log: SqliteLog, tablesFolder: string, table: LoggedTable, fx: Effects): void {
   const folder = join(tablesFolder, table.name)
-  if (isTableFolder(folder, fx) && holds(folder, table, fx)) {
-    const aside = join(tablesFolder, `${DROPPED}${table.name}-${fx.randomUuid()}`)
-    fx.files.rename(folder, aside)
-    fx.files.removeFolder(aside)
-  }
-  log.forget(table.tableKey)
+  const aside = join(tablesFolder, `${DROPPED}${table.name}-${fx.randomUuid()}`)
+  log.transaction(() => {
+    if (!log.droppingTables().some(({ tableKey }) => tableKey === table.tableKey)) return
+    if (isTableFolder(folder, fx) && holds(folder, table, fx)) fx.files.rename(folder, aside)
+    log.forget(table.tableKey)
+  })
+  fx.files.removeFolder(aside)
 }
 
 /** A table that was made anew under the same name meanwhile is not ours to remove; one whose first version is gone is. */

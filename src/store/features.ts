@@ -46,6 +46,39 @@ export function checkWritable(table: string, protocol: Protocol, metadata: Metad
   }
 }
 
+/** Writer features of tables whose files an optimize may write again as they are: they ask nothing of new files without deletion vectors. */
+const COMPACTED = new Set([...WRITTEN, 'checkConstraints', 'deletionVectors', 'v2Checkpoint', 'vacuumProtocolCheck'])
+
+/**
+ * That a table's rows may be written again in other files, each file with the partition values that its rows had.
+ * @throws unsupported-feature
+ */
+export function checkCompactable(table: string, protocol: Protocol, metadata: Metadata): void {
+  checkReadable(table, protocol, metadata)
+  if (protocol.minWriterVersion > 2 && protocol.minWriterVersion !== 7) throw refused(table, 'write', `writer version ${protocol.minWriterVersion}`)
+  const unknown = (protocol.minWriterVersion === 7 ? (protocol.writerFeatures ?? []) : []).filter((feature) => !COMPACTED.has(feature))
+  if (unknown.length > 0) throw refused(table, 'write', `the writer ${nameAll(unknown)}`)
+  const mode = mappingModeOf(metadata)
+  if (mode !== 'none') throw refused(table, 'write', `column mapping (mode ${mode})`)
+}
+
+/** Writer features that let a table's files be named in no other way than by adds, removes and deletion vectors. Change data lies in `_change_data`, which a vacuum passes over. */
+const VACUUMED = new Set([
+  ...[...COMPACTED, 'changeDataFeed', 'clustering', 'columnMapping', 'domainMetadata', 'generatedColumns', 'identityColumns'],
+  ...['inCommitTimestamp', 'rowTracking', 'timestampNtz', 'typeWidening', 'typeWidening-preview', 'allowColumnDefaults'],
+])
+
+/**
+ * That removing files is understood for this table: Delta's `vacuumProtocolCheck` asks it of readers and of writers.
+ * @throws unsupported-feature
+ */
+export function checkVacuumable(table: string, protocol: Protocol, metadata: Metadata): void {
+  checkReadable(table, protocol, metadata)
+  if (protocol.minWriterVersion > 7) throw refused(table, 'write', `writer version ${protocol.minWriterVersion}`)
+  const unknown = (protocol.minWriterVersion === 7 ? (protocol.writerFeatures ?? []) : []).filter((feature) => !VACUUMED.has(feature))
+  if (unknown.length > 0) throw refused(table, 'write', `the writer ${nameAll(unknown)}`)
+}
+
 function nameAll(features: readonly string[]): string {
   return `${features.length === 1 ? 'feature' : 'features'} ${features.join(', ')}`
 }

@@ -2,7 +2,7 @@
  * What the SQLite log has of joint commits: the writes that are prepared and may be linked, and which versions of which tables
  * belong together. A joint commit is known by the `txnId` that its versions share.
  */
-import type { Database } from '../database.js'
+import { type Database, synced } from '../database.js'
 
 /** A write of a joint commit as it will be linked. */
 export interface PreparedWrite {
@@ -34,10 +34,12 @@ export interface IncompleteVersion {
 const underWay = new Set<string>()
 
 export class JointLog {
+  readonly #database: Database
   readonly #statements: ReturnType<typeof prepareAll>
   readonly #own = new Set<string>()
 
   constructor(database: Database) {
+    this.#database = database
     this.#statements = prepareAll(database)
   }
 
@@ -52,7 +54,7 @@ export class JointLog {
 
   /** Forgets a joint commit that is recorded, or of which nothing was linked. */
   settle(jointId: string): void {
-    this.#statements.settle.run(jointId)
+    synced(this.#database, () => this.#statements.settle.run(jointId))
     this.#own.delete(jointId)
     underWay.delete(jointId)
   }

@@ -2,7 +2,7 @@
  * The ledger: each attempt of a batch, and what it wrote. An attempt is begun when its range is fixed (not synced: losing that
  * row loses a count and nothing else) and filled in by the commit, in the commit's own transaction.
  */
-import type { Database } from '../database.js'
+import { type Database, synced } from '../database.js'
 import type { Attempt, WriteOutcome } from './attempt.js'
 
 /** What one write of an attempt came to. */
@@ -72,6 +72,11 @@ export class Ledger {
     return this.#statements.attempts.all(queryId, batchId) as LedgerRow[]
   }
 
+  /** The attempts of a batch of that number that a query of this name made under other ids. */
+  attemptsUnderOtherIds(query: string, queryId: string, batchId: number): LedgerRow[] {
+    return this.#statements.attemptsUnderOtherIds.all(query, batchId, queryId) as LedgerRow[]
+  }
+
   /** Every row of a query by name, over all its lives, oldest batch first. */
   rowsOfQuery(query: string): LedgerRow[] {
     return this.#statements.rowsOfQuery.all(query) as LedgerRow[]
@@ -84,7 +89,7 @@ export class Ledger {
 
   /** Fills in a write that left no version: a skip, or a MERGE that changed nothing. Synced. */
   fillAlone(result: WriteResult, tableName: string, tableId: string): void {
-    this.#database.transaction(() => this.fill({ ...result, tableName, tableId, version: null })).immediate()
+    synced(this.#database, () => this.#database.transaction(() => this.fill({ ...result, tableName, tableId, version: null })).immediate())
   }
 
   /** Fills in a write, inside the caller's transaction. */
@@ -109,7 +114,8 @@ export class Ledger {
   #unsynced(write: () => void): void {
     this.#database.pragma('synchronous = NORMAL')
     try {
-      write()
+      // The first write after the log was moved syncs its new beginning.
+      synced(this.#database, write)
     } finally {
       this.#database.pragma('synchronous = FULL')
     }
@@ -126,6 +132,9 @@ function prepareAll(database: Database) {
   return {
     attemptCount: database.prepare('SELECT coalesce(max(attempt), 0) FROM ledger WHERE query_id = ? AND batch_id = ?').pluck(),
     attempts: database.prepare(`SELECT ${ROW_COLUMNS} FROM ledger WHERE query_id = ? AND batch_id = ? ORDER BY attempt, write_number`),
+    attemptsUnderOtherIds: database.prepare(
+      `SELECT ${ROW_COLUMNS} FROM ledger WHERE query = ? AND batch_id = ? AND query_id <> ? ORDER BY attempt, write_number`,
+    ),
     rowsOfQuery: database.prepare(`SELECT ${ROW_COLUMNS} FROM ledger WHERE query = ? ORDER BY query_id, batch_id, attempt, write_number`),
     begin: database.prepare(
       `INSERT INTO ledger (${columns}, outcome, started_ms) VALUES (${values}, 1, @query, @rangeStart, @rangeEnd, @idempotent, 'started', @nowMs)

@@ -5,10 +5,11 @@
  * when it was added at or before v and not removed at or before v. `ledger` has each attempt and what it wrote. `prepared` has
  * what a joint commit is about to link, and `joint_versions` which versions belong together.
  */
-import { type Database, openDatabase } from '../database.js'
+import { type Database, openDatabase, synced } from '../database.js'
 import { openDatabaseToRead } from '../database-to-read.js'
 import type { Effects } from '../effects.js'
-import { StreamtopError } from '../errors.js'
+import { isMachineError, StreamtopError } from '../errors.js'
+import { cutPageOf } from '../whole-pages.js'
 
 const FORMAT = 2
 
@@ -162,6 +163,7 @@ export function openLogDatabase(path: string): Database {
  * @throws table-damaged as `openLogDatabase`
  */
 export function openLogToRead(path: string, fx: Effects): Database | null {
+  checkWholeLog(path, fx)
   const found = openDatabaseToRead(path, fx)
   const database = found && checked(path, found, () => undefined)
   if (database === null) return null
@@ -175,7 +177,7 @@ export function openLogToRead(path: string, fx: Effects): Database | null {
 
 function checked(path: string, database: Database, prepare: (database: Database) => void): Database {
   try {
-    prepare(database)
+    synced(database, () => prepare(database))
     const format = readFormat(database)
     if (format > FORMAT) {
       throw new StreamtopError('table-damaged', `${path} was written by a newer streamtop (format ${format})`, { hint: 'update streamtop' })
@@ -183,12 +185,22 @@ function checked(path: string, database: Database, prepare: (database: Database)
     return database
   } catch (cause) {
     database.close()
-    if (cause instanceof StreamtopError) throw cause
-    throw new StreamtopError('table-damaged', `${path} is not a transaction log that can be read: ${(cause as Error).message}`, {
-      hint: 'delete _log.db (with its -wal and -shm): it is built again from the _delta_log of each table; only attempts, replays and skips are lost',
-      cause,
-    })
+    if (cause instanceof StreamtopError || isMachineError(cause)) throw cause
+    throw damagedLog(path, (cause as Error).message, cause)
   }
+}
+
+function damagedLog(path: string, why: string, cause?: unknown): StreamtopError {
+  return new StreamtopError('table-damaged', `${path} is not a transaction log that can be read: ${why}`, {
+    hint: 'delete _log.db (with its -wal and -shm): it is built again from the _delta_log of each table; only attempts, replays and skips are lost',
+    cause,
+  })
+}
+
+/** @throws table-damaged for a log that was cut in the middle of a page */
+export function checkWholeLog(path: string, fx: Effects): void {
+  const cut = cutPageOf(path, fx)
+  if (cut !== null) throw damagedLog(path, cut)
 }
 
 function readFormat(database: Database): number {

@@ -6,7 +6,7 @@
  */
 export type CommitMoment = 'mid-write' | 'files-written' | 'version-linked' | 'table-committed'
 
-export type WriteKind = 'append' | 'merge' | 'create'
+export type WriteKind = 'append' | 'merge' | 'create' | 'optimize'
 
 export interface MomentDetails {
   readonly table: string

@@ -7,6 +7,7 @@ import type { Data, DataType } from 'apache-arrow'
 import { StreamtopError } from '../errors.js'
 import { type Columns, concatColumns, emptyColumns, halvesOf, isVariableWidth, projectColumns, type Vector, wordsPerValue } from './columns.js'
 import { refuseJulianDates } from './parquet-calendar.js'
+import { CHECKSUM_TO_COME, checkParquet, sealParquet } from './parquet-checksum.js'
 import { findFileColumn, type ParquetFooter, readFooter } from './parquet-footer.js'
 import { readInt96Columns } from './parquet-int96.js'
 import { type Column, type ColumnType, type Schema, typeName } from './schema.js'
@@ -27,12 +28,13 @@ export async function encodeParquet(columns: Columns): Promise<Uint8Array> {
     .setCompression(wasm.Compression.SNAPPY)
     .setStatisticsEnabled(wasm.EnabledStatistics.Chunk)
     .setCreatedBy(CREATED_BY)
+    .setKeyValueMetadata(new Map([CHECKSUM_TO_COME]))
   // NaN is outside of the smallest and largest that are written, and Spark, which has it above all others, would not look for it.
   for (const vector of columns.vectors) {
     if (hasNaN(vector)) builder = builder.setColumnStatisticsEnabled(vector.column.name, wasm.EnabledStatistics.None)
   }
   // writeParquet takes both over and frees them.
-  return wasm.writeParquet(wasm.Table.fromIPCStream(stream), builder.build())
+  return sealParquet(wasm.writeParquet(wasm.Table.fromIPCStream(stream), builder.build()))
 }
 
 function hasNaN({ column, values }: Vector): boolean {
@@ -51,6 +53,7 @@ export async function decodeParquet(bytes: Uint8Array, schema: Schema): Promise<
     const fileColumn = findFileColumn(footer, column)
     return fileColumn ? [{ column: { ...column, nullable: true }, fileColumn }] : []
   })
+  checkParquet(bytes, footer.metadata, new Set(present.map(({ fileColumn }) => fileColumn.name)))
   const int96 = present.filter(({ fileColumn }) => fileColumn.isInt96)
   const plain = present.filter(({ fileColumn }) => !fileColumn.isInt96)
   for (const { column } of int96) if (column.type.kind !== 'timestamp') throw otherType(column, 'a timestamp (INT96)')

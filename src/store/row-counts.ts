@@ -2,9 +2,11 @@
  * `_counts.db`: for each data file the hashes of its rows, from which rows and distinct rows of any snapshot are counted exactly
  * without reading Parquet again. It is a cache beside the log: written after the commit, never synced, read by observers, and
  * whatever is missing in it is computed from the data file; so nothing that goes wrong with it is anybody's error. It has a rollback
- * journal and no WAL, for a reader of a WAL either leaves files behind or has to read the whole database.
+ * journal and no WAL, for a reader of a WAL either leaves files behind or has to read the whole database. Because it is not synced, a
+ * loss of power may leave pages of several moments side by side, which SQLite need not notice; so each row has a checksum.
  */
 import { join } from 'node:path'
+import { crc32 } from 'node:zlib'
 import { type Database, openDatabase, type Statement } from '../database.js'
 import type { Effects } from '../effects.js'
 import type { Columns } from './columns.js'
@@ -12,7 +14,21 @@ import { formatOffsets, type OffsetRanges, offsetRangesOf, parseOffsets } from '
 import { HASH_SCHEME, hashRows } from './row-hash.js'
 import { findColumn } from './schema.js'
 
-const FORMAT = 2
+const FORMAT = 3
+
+const CREATE_TABLE = `CREATE TABLE row_hashes (
+  path TEXT NOT NULL, scheme INTEGER NOT NULL, hashes BLOB NOT NULL, offsets TEXT, checksum INTEGER NOT NULL, PRIMARY KEY (path, scheme)
+)`
+
+interface CountsRow {
+  readonly hashes: Buffer
+  readonly offsets: string | null
+}
+
+/** CRC-32 of a row with its key. */
+function checksumOf(key: string, { hashes, offsets }: CountsRow): number {
+  return crc32(hashes, crc32(`${key}\0${offsets ?? ''}\0`))
+}
 
 /** The columns by which rows of a topic are told apart. */
 export const RECORD_COLUMNS = { partition: 'partition', offset: 'offset' } as const
@@ -35,16 +51,14 @@ const BUSY_TIMEOUT_MS = 50
 export class RowCounts {
   readonly #database: Database
   readonly #find: Statement
-  readonly #findOffsets: Statement
   readonly #put: Statement
   readonly #forget: Statement
 
   private constructor(database: Database) {
     this.#database = database
-    this.#find = database.prepare('SELECT hashes FROM row_hashes WHERE path = ? AND scheme = ?').pluck()
-    this.#findOffsets = database.prepare('SELECT offsets FROM row_hashes WHERE path = ? AND scheme = ?').pluck()
+    this.#find = database.prepare('SELECT hashes, offsets, checksum FROM row_hashes WHERE path = ? AND scheme = ?')
     this.#forget = database.prepare('DELETE FROM row_hashes WHERE path >= ? AND path < ?')
-    this.#put = database.prepare('INSERT OR REPLACE INTO row_hashes (path, scheme, hashes, offsets) VALUES (?, ?, ?, ?)')
+    this.#put = database.prepare('INSERT OR REPLACE INTO row_hashes (path, scheme, hashes, offsets, checksum) VALUES (?, ?, ?, ?, ?)')
   }
 
   /** Opens the cache for writing; a damaged one is thrown away. */
@@ -88,7 +102,7 @@ export class RowCounts {
         .transaction(() => {
           if (formatOf() === FORMAT) return
           database.exec('DROP TABLE IF EXISTS row_hashes')
-          database.exec('CREATE TABLE row_hashes (path TEXT NOT NULL, scheme INTEGER NOT NULL, hashes BLOB NOT NULL, offsets TEXT, PRIMARY KEY (path, scheme))')
+          database.exec(CREATE_TABLE)
           database.pragma(`user_version = ${FORMAT}`)
         })
         .immediate()
@@ -98,24 +112,31 @@ export class RowCounts {
 
   /** The hashes of a data file's rows (`hashRows`), or null. The path is the table's name and the file's, which holds a UUID. */
   find(table: string, path: string): Uint32Array | null {
-    const blob = orNull(() => this.#find.get(`${table}/${path}`, HASH_SCHEME)) as Buffer | null | undefined
-    if (!blob) return null
-    const copy = new Uint8Array(blob)
+    const row = this.#row(`${table}/${path}`)
+    if (!row) return null
+    const copy = new Uint8Array(row.hashes)
     return new Uint32Array(copy.buffer, 0, copy.byteLength >> 2)
   }
 
   /** Which records of a topic the rows of a data file are; null when that is not kept, or the table has no such columns. */
   findOffsets(table: string, path: string): OffsetRanges | null {
-    const text = orNull(() => this.#findOffsets.get(`${table}/${path}`, HASH_SCHEME)) as string | null | undefined
-    return text ? parseOffsets(text) : null
+    const row = this.#row(`${table}/${path}`)
+    return row?.offsets ? parseOffsets(row.offsets) : null
+  }
+
+  #row(key: string): CountsRow | null {
+    const row = orNull(() => this.#find.get(key, HASH_SCHEME)) as (CountsRow & { readonly checksum: number }) | null | undefined
+    return row && row.checksum === checksumOf(key, row) ? row : null
   }
 
   /** Keeps the hashes of new files. */
   put(files: readonly CountedFile[]): void {
     const put = this.#database.transaction(() => {
       for (const { table, path, columns } of files) {
-        const hashes = hashRows(columns)
-        this.#put.run(`${table}/${path}`, HASH_SCHEME, Buffer.from(hashes.buffer, hashes.byteOffset, hashes.byteLength), offsetsText(columns))
+        const key = `${table}/${path}`
+        const { buffer, byteOffset, byteLength } = hashRows(columns)
+        const row = { hashes: Buffer.from(buffer, byteOffset, byteLength), offsets: offsetsText(columns) }
+        this.#put.run(key, HASH_SCHEME, row.hashes, row.offsets, checksumOf(key, row))
       }
     })
     try {
@@ -129,6 +150,14 @@ export class RowCounts {
   forget(table: string): void {
     // Every path that begins with the name and a slash: the character behind the slash is 0.
     this.#forget.run(`${table}/`, `${table}0`)
+  }
+
+  /** Lets go of files of a table that are not there any more. */
+  forgetMissing(table: string, isThere: (path: string) => boolean): void {
+    const known = this.#database.prepare('SELECT DISTINCT path FROM row_hashes WHERE path >= ? AND path < ?').pluck()
+    const gone = (known.all(`${table}/`, `${table}0`) as string[]).filter((path) => !isThere(path.slice(table.length + 1)))
+    const forget = this.#database.prepare('DELETE FROM row_hashes WHERE path = ?')
+    this.#database.transaction(() => gone.forEach((path) => void forget.run(path))).immediate()
   }
 
   close(): void {

@@ -2,7 +2,7 @@
  * What each query's newest run says of itself: who runs it and how, its last progress, its last error. Not synced and not needed
  * by anything that must hold; without it a status knows less.
  */
-import type { Database } from '../database.js'
+import { type Database, synced } from '../database.js'
 
 export interface Run {
   readonly query: string
@@ -41,7 +41,7 @@ export class Runs {
   put(run: Run): void {
     this.#database.pragma('synchronous = NORMAL')
     try {
-      this.#put.run({ ...run, idempotent: run.idempotent ? 1 : 0 })
+      synced(this.#database, () => this.#put.run({ ...run, idempotent: run.idempotent ? 1 : 0 }))
     } finally {
       this.#database.pragma('synchronous = FULL')
     }

@@ -23,7 +23,7 @@ export function checkSameTable(log: SqliteLog, tablesFolder: string, table: Logg
     'table-damaged',
     `${versionPath(folder, newest)} is ${onDisk === null ? 'gone' : 'not what was committed'}, but the log has version ${newest}`,
     {
-      hint: `restore it from a copy, or run "streamtop drop ${table.name}" to forget the table`,
+      hint: `restore it from a copy; if it is right as it is, delete tables/_log.db, which is built again; or run "streamtop drop ${table.name}" to forget the table`,
     },
   )
 }

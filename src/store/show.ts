@@ -1,7 +1,8 @@
 /**
  * Rows drawn as Spark's `df.show()` draws them, letter by letter: right-aligned, cells cut to 20 characters, full-width characters
- * counted as two. Control and direction characters that Spark would send to the terminal are shown as marks instead.
+ * counted as two. Control, direction and invisible characters that Spark would send to the terminal are shown as marks instead.
  */
+import { UNSAFE } from '../safe-text.js'
 import { castToString, hexText } from './cast-to-string.js'
 import type { Columns, Vector } from './columns.js'
 import { valueAt } from './values.js'
@@ -54,7 +55,7 @@ function widthOf(cell: string): number {
 
 const FULL_WIDTH = /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]/g
 
-/** Spark escapes seven control characters; every other character that would move the cursor or turn the line around is shown by its number. */
+/** Spark escapes seven control characters; every other character that would act on a terminal, or not be seen there, is shown by its number. */
 function escapeCell(cell: string): string {
   return cell.replace(UNSAFE, (character) => SPARK_ESCAPES.get(character) ?? `\\u{${character.codePointAt(0)?.toString(16)}}`)
 }
@@ -68,6 +69,3 @@ const SPARK_ESCAPES: ReadonlyMap<string, string> = new Map([
   ['\v', '\\v'],
   ['\u0007', '\\a'],
 ])
-
-/** C0, DEL and C1; direction marks, overrides and isolates; the line and paragraph separators. */
-const UNSAFE = /[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu

@@ -3,10 +3,11 @@
  * transaction with the ledger row it fills, so both are there or neither is. No method waits for anything.
  */
 import type { Database, Statement } from '../database.js'
-import { checkpointWhenGrown } from '../database.js'
+import { checkpointWhenGrown, synced } from '../database.js'
 import type { Effects } from '../effects.js'
 import { StreamtopError } from '../errors.js'
 import type { AddFile, Metadata, Protocol, RemoveFile, Txn, VersionActions } from './actions.js'
+import { FileHistory } from './file-history.js'
 import { Ledger, type WriteResult } from './ledger.js'
 import { LedgerEvidence } from './ledger-evidence.js'
 import { JointLog } from './joint-log.js'
@@ -57,6 +58,7 @@ export class SqliteLog {
   readonly evidence: LedgerEvidence
   readonly runs: Runs
   readonly joint: JointLog
+  readonly files: FileHistory
   readonly #database: Database
   readonly #statements: LogStatements
   /** Metadata is parsed once for each version that sets it. */
@@ -70,6 +72,7 @@ export class SqliteLog {
     this.evidence = new LedgerEvidence(this.#database)
     this.runs = new Runs(this.#database)
     this.joint = new JointLog(this.#database)
+    this.files = new FileHistory(this.#database)
   }
 
   /**
@@ -91,7 +94,7 @@ export class SqliteLog {
 
   /** Runs a function in one transaction that takes the write lock first. */
   transaction<T>(body: () => T): T {
-    return this.#database.transaction(body).immediate()
+    return synced(this.#database, () => this.#database.transaction(body).immediate())
   }
 
   /** Moves a grown WAL into the database; never inside a commit. */
@@ -238,7 +241,7 @@ export class SqliteLog {
 
   /** Marks the live table of that name as being dropped. */
   markDropping(tableKey: number): void {
-    this.#statements.setState.run('dropping', tableKey)
+    synced(this.#database, () => this.#statements.setState.run('dropping', tableKey))
   }
 
   /** Tables whose drop was begun and not ended. */

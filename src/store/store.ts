@@ -17,15 +17,18 @@ import { isTableFolder } from './delta-log.js'
 import { dropTable, finishDrops } from './drop.js'
 import { checkReadable } from './features.js'
 import { settleJoints } from './joint-recovery.js'
+import { checkWholeLog } from './log-schema.js'
 import type { Ledger } from './ledger.js'
 import type { MergeSpec } from './merge-spec.js'
 import { mergeWrite } from './merge-table.js'
 import type { OnMoment } from './moments.js'
+import { type OptimizeChoices, type OptimizeReport, optimizeTable } from './optimize.js'
 import { type CountedFile, RowCounts } from './row-counts.js'
 import type { Schema } from './schema.js'
 import { type LoggedTable, SqliteLog } from './sqlite-log.js'
 import type { Snapshot, TableLog } from './table-log.js'
 import { tidyUncommitted } from './uncommitted.js'
+import { type VacuumChoices, type VacuumReport, vacuumTable } from './vacuum.js'
 import { logPathOf, tablesFolderOf } from './workspace-paths.js'
 import type { AppendOperation, TableWrite, WriteOptions, WriteReport } from './write.js'
 
@@ -43,6 +46,7 @@ export class Store implements TableLog, CommitContext {
     this.tablesFolder = tablesFolderOf(workspace)
     this.fx = fx
     fx.files.makeFolder(this.tablesFolder)
+    checkWholeLog(logPathOf(workspace), fx)
     this.log = new SqliteLog(logPathOf(workspace))
   }
 
@@ -175,6 +179,21 @@ export class Store implements TableLog, CommitContext {
     const isDropped = dropTable(this.log, this.tablesFolder, name, this.fx)
     if (isDropped) this.#withCounts((counts) => counts.forget(name))
     return isDropped
+  }
+
+  /** Puts small files of a table together; throws as `optimizeTable`. */
+  async optimize(name: string, choices: OptimizeChoices = {}): Promise<OptimizeReport> {
+    checkName('table', name)
+    // Kept at once: a large table's rows are never in memory all together.
+    return optimizeTable(this, name, choices, (path, columns) => this.#withCounts((counts) => counts.put([{ table: name, path, columns }])))
+  }
+
+  /** Removes files that the newest version of a table does not need; throws as `vacuumTable`. */
+  vacuum(name: string, choices: VacuumChoices = {}): VacuumReport {
+    checkName('table', name)
+    const report = vacuumTable(this, name, choices)
+    if (!choices.dryRun) this.#withCounts((counts) => counts.forgetMissing(name, (path) => this.fx.files.exists(join(this.tablesFolder, name, path))))
+    return report
   }
 
   #planned(write: TableWrite): PlannedWrite {

@@ -106,7 +106,7 @@ function readState(tableFolder: string, version: number, names: readonly string[
   const where = join(tableFolder, DELTA_LOG, names[0] ?? '')
   const objects = names.flatMap((name) => readObjects(join(tableFolder, DELTA_LOG, name), fx))
   const sidecars = objects.flatMap(({ sidecar }) => (typeof sidecar === 'object' && sidecar !== null && 'path' in sidecar ? [String(sidecar.path)] : []))
-  for (const path of sidecars) objects.push(...readObjects(join(tableFolder, DELTA_LOG, '_sidecars', decodePath(path)), fx))
+  for (const path of sidecars) objects.push(...readObjects(sidecarPath(tableFolder, path), fx))
   const actions = actionsOf(objects.map(withStatistics), where)
   const { metadata, protocol } = actions
   if (metadata === null || protocol === null) {
@@ -119,6 +119,16 @@ function readState(tableFolder: string, version: number, names: readonly string[
   const adds = [...actions.adds].sort((a, b) => a.modifiedMs - b.modifiedMs || (a.path < b.path ? -1 : a.path > b.path ? 1 : 0))
   const live = new Set(adds.map(fileKey))
   return { ...actions, metadata, protocol, adds, removes: actions.removes.filter((remove) => !live.has(fileKey(remove))) }
+}
+
+/** Sidecars lie beside each other, by their names. */
+function sidecarPath(tableFolder: string, path: string): string {
+  const name = decodePath(path)
+  const found = join(tableFolder, DELTA_LOG, '_sidecars', name)
+  if (basename(found) === name) return found
+  throw new StreamtopError('unsupported-feature', `a table checkpoint of ${tableFolder} names the file ${name}, which is not in its _sidecars`, {
+    hint: 'read the table with Spark',
+  })
 }
 
 function readObjects(path: string, fx: Effects): ActionObject[] {

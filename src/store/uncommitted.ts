@@ -27,8 +27,9 @@ export function tidyUncommitted(tablesFolder: string, fx: Effects): void {
 
 /** This process, as no later one is called: its pid and when it started. */
 export function ownProcess(fx: Effects): string {
-  start ??= fx.processStart(process.pid) ?? 'unknown'
-  return `${process.pid}-${start}`
+  const name = names.get(fx) ?? `${process.pid}-${fx.processStart(process.pid) ?? 'unknown'}`
+  names.set(fx, name)
+  return name
 }
 
 /** Whether a process that called itself so is running. */
@@ -37,4 +38,5 @@ export function isRunning(name: string, fx: Effects): boolean {
   return fx.processStart(Number(pid)) === started
 }
 
-let start: string | null = null
+/** Looked up once: it does not change. */
+const names = new WeakMap<Effects, string>()

@@ -4,27 +4,33 @@
  */
 import { StreamtopError } from '../errors.js'
 import type { AddFile, DeletionVector, Metadata, Protocol, RemoveFile, Txn, VersionActions } from './actions.js'
+import { checkText, sealText, TEXT_CHECKSUM_TO_COME } from './text-checksum.js'
 
-/** The text that says these actions. */
+/** The text that says these actions, and its own checksum in `commitInfo`. */
 export function formatVersion(actions: VersionActions): string {
   const lines: unknown[] = []
-  if (actions.commitInfo) lines.push({ commitInfo: actions.commitInfo })
+  if (actions.commitInfo) lines.push({ commitInfo: { ...withoutChecksum(actions.commitInfo), ...TEXT_CHECKSUM_TO_COME } })
   if (actions.metadata) lines.push({ metaData: metadataJson(actions.metadata) })
   if (actions.protocol) lines.push({ protocol: actions.protocol })
   for (const txn of actions.txns) lines.push({ txn: { appId: txn.appId, version: txn.version, lastUpdated: txn.lastUpdatedMs } })
   for (const add of actions.adds) lines.push({ add: addJson(add) })
   for (const remove of actions.removes) lines.push({ remove: removeJson(remove) })
-  return lines.map((line) => `${JSON.stringify(line)}\n`).join('')
+  return sealText(lines.map((line) => `${JSON.stringify(line)}\n`).join(''))
+}
+
+/** The checksum comes last, also where the actions were read from a text that has one. */
+function withoutChecksum({ textCrc32: _, ...commitInfo }: Record<string, unknown>): Record<string, unknown> {
+  return commitInfo
 }
 
 /**
  * The actions that a version's text says. Unknown actions and fields are passed over, as the protocol asks.
  * @param where names the file in an error
- * @throws table-damaged when a line is not a JSON object or an action lacks what it must have
+ * @throws table-damaged when a line is not a JSON object, an action lacks what it must have, or the text's checksum does not fit
  */
 export function parseVersion(text: string, where: string): VersionActions {
-  const lines = text.split('\n').entries()
-  return actionsOf(parsedLines(lines, where), where)
+  checkText(text, where)
+  return actionsOf(parsedLines(text.split('\n').entries(), where), where)
 }
 
 /** One line of a version, or one row of a table checkpoint: an object with the action under its name. */

@@ -2,7 +2,7 @@
  * The embedded topic, to write. One call of `send` is one SQLite transaction: its records are there all or not at all, in
  * order and without a hole, whoever else is sending, and they are on disk when it resolves.
  */
-import { checkpointWhenGrown } from '../database.js'
+import { checkpointWhenGrown, synced } from '../database.js'
 import type { Effects } from '../effects.js'
 import { StreamtopError } from '../errors.js'
 import { checkName } from '../names.js'
@@ -34,7 +34,8 @@ export function openEmbeddedProducer(workspace: string, name: string, options: P
   const database = openTopicsToWrite(workspace, fx)
   let topic: TopicRow
   try {
-    topic = explained(path, () => database.transaction(() => topicRow(database, name) ?? createTopic(options.partitions ?? 1)).immediate())
+    const find = database.transaction(() => topicRow(database, name) ?? createTopic(options.partitions ?? 1))
+    topic = explained(path, () => synced(database, () => find.immediate()))
     if (options.partitions !== undefined && options.partitions !== topic.partitions) {
       throw new StreamtopError('usage', `topic ${name} has ${counted(topic.partitions)}, not ${options.partitions}`, {
         hint: 'the number of partitions is fixed when a topic is made: leave it out, or name another topic',
@@ -98,7 +99,7 @@ export function openEmbeddedProducer(workspace: string, name: string, options: P
 
   function send(next: () => readonly OutgoingRecord[]): PartitionOffsets {
     return explained(path, () => {
-      const ends = append.immediate(next)
+      const ends = synced(database, () => append.immediate(next))
       checkpointWhenGrown(database)
       return ends
     })

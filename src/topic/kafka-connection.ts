@@ -6,16 +6,22 @@
  *
  * A connection that had an error is never used again: kafkajs keeps the half of an answer that had come, and would read the next
  * answer behind it.
+ *
+ * A broker that hangs takes connections and requests and answers none. What tells it from a slow one is that nothing comes, not that
+ * the answer is not whole: an answer of megabytes may take its time.
  */
+import type { Socket } from 'node:net'
 import { Kafka, logLevel } from 'kafkajs'
+import type { Effects } from '../effects.js'
 import { StreamtopError } from '../errors.js'
+import { KafkaSilenceError } from './kafka-errors.js'
 import type { KafkaRequest } from './kafka-requests.js'
 import { addressText, type KafkaAddress, type KafkaSettings } from './kafka-settings.js'
 
 export interface KafkaConnection {
   /**
-   * Sends a request to one broker, or to whichever answers.
-   * @throws what kafkajs throws, see `finalError`; the next call connects again
+   * Sends a request to one broker, or to whichever answers; those that did not answer the last time are asked last.
+   * @throws what kafkajs throws, see `finalError`, and a KafkaSilenceError; the next call connects again
    */
   send<Answer>(to: KafkaAddress | null, request: KafkaRequest<Answer>): Promise<Answer>
   /** Ends what is under way with an error. */
@@ -35,7 +41,7 @@ export function kafkaClient(settings: KafkaSettings): Kafka {
     logLevel: logLevel.NOTHING,
     logCreator: () => () => {},
     connectionTimeout: CONNECTION_TIMEOUT_MS,
-    requestTimeout: REQUEST_TIMEOUT_MS,
+    requestTimeout: CLIENT_TIMEOUT_MS,
     retry: { initialRetryTime: 100, retries: 5 },
     ...(tls === null ? {} : { ssl: tlsOptions(settings) }),
     ...(sasl === null ? {} : { sasl: { ...sasl } as never }),
@@ -44,6 +50,9 @@ export function kafkaClient(settings: KafkaSettings): Kafka {
 }
 
 const CONNECTION_TIMEOUT_MS = 10_000
+/** Of what kafkajs itself sends. An idempotent producer sends the same again, which the broker knows. */
+const CLIENT_TIMEOUT_MS = 10_000
+/** Of what is asked here; a silence ends it sooner. */
 const REQUEST_TIMEOUT_MS = 30_000
 
 /** For `tls.connect`, which checks certificates unless it is told not to. */
@@ -52,20 +61,33 @@ function tlsOptions({ tls }: KafkaSettings): Record<string, string> {
   return Object.fromEntries(Object.entries(given).filter((entry): entry is [string, string] => typeof entry[1] === 'string'))
 }
 
-/** Opens nothing yet: the first request connects. */
-export function openKafkaConnection(settings: KafkaSettings): KafkaConnection {
+/** A silence that is taken for a broker that hangs. It doubles, so that one that is always slow is reached at last. */
+const FIRST_SILENCE_MS = 3_000
+const LONGEST_SILENCE_MS = 30_000
+
+/**
+ * Opens nothing yet: the first request connects.
+ * @param silenceMs how long nothing may come from a broker that was asked; unless given three seconds, and longer after each silence
+ */
+export function openKafkaConnection(settings: KafkaSettings, { silenceMs }: { readonly silenceMs?: number }, fx: Effects): KafkaConnection {
   const internals = internalsOf(kafkaClient(settings))
   const lines = new Map<string, Promise<Line>>()
-  let isClosed = false
+  /** By address, of brokers that did not answer the last time: how long they are given the next time. */
+  const failed = new Map<string, number>()
+  const closing = new AbortController()
 
   async function sendTo<Answer>(address: KafkaAddress, request: KafkaRequest<Answer>): Promise<Answer> {
-    if (isClosed) throw new Error('the connection to Kafka is closed')
+    if (closing.signal.aborted) throw new Error('the connection to Kafka is closed')
     const key = addressText(address)
-    const line = lines.get(key) ?? openLine(internals, address)
+    const patienceMs = failed.get(key) ?? silenceMs ?? FIRST_SILENCE_MS
+    const line = lines.get(key) ?? openLine(internals, address, patienceMs, closing.signal, fx)
     lines.set(key, line)
     try {
-      return await (await line).send(request)
+      const answer = await (await line).send(request, patienceMs)
+      failed.delete(key)
+      return answer
     } catch (error) {
+      failed.set(key, error instanceof KafkaSilenceError ? (silenceMs ?? Math.min(LONGEST_SILENCE_MS, 2 * patienceMs)) : patienceMs)
       if (lines.get(key) === line) lines.delete(key)
       void line.then(
         (opened) => opened.drop(error),
@@ -78,8 +100,9 @@ export function openKafkaConnection(settings: KafkaSettings): KafkaConnection {
   return {
     async send(to, request) {
       if (to !== null) return sendTo(to, request)
+      const isFailed = (address: KafkaAddress) => Number(failed.has(addressText(address)))
       let failure: unknown = null
-      for (const address of settings.brokers) {
+      for (const address of [...settings.brokers].sort((a, b) => isFailed(a) - isFailed(b))) {
         try {
           return await sendTo(address, request)
         } catch (error) {
@@ -89,7 +112,7 @@ export function openKafkaConnection(settings: KafkaSettings): KafkaConnection {
       throw failure
     },
     async close() {
-      isClosed = true
+      closing.abort()
       const open = [...lines.values()]
       lines.clear()
       await Promise.all(
@@ -106,11 +129,12 @@ export function openKafkaConnection(settings: KafkaSettings): KafkaConnection {
 
 /** One broker, with a socket for fetches and one for everything else. */
 interface Line {
-  send<Answer>(request: KafkaRequest<Answer>): Promise<Answer>
+  /** @throws KafkaSilenceError when nothing comes for that long */
+  send<Answer>(request: KafkaRequest<Answer>, silenceMs: number): Promise<Answer>
   drop(error: unknown): Promise<void>
 }
 
-async function openLine(internals: Internals, address: KafkaAddress): Promise<Line> {
+async function openLine(internals: Internals, address: KafkaAddress, silenceMs: number, closing: AbortSignal, fx: Effects): Promise<Line> {
   const pool = await internals.connectionPoolBuilder.build(address)
   pool.pool.forEach(checkConnection)
   const broker = internals.brokerPool.createBroker({ connectionPool: pool, logger: internals.rootLogger, nodeId: null })
@@ -118,36 +142,85 @@ async function openLine(internals: Internals, address: KafkaAddress): Promise<Li
   const drop = async (error: unknown): Promise<void> => {
     for (const { requestQueue } of pool.pool) requestQueue.rejectAll(error)
     await broker.disconnect().catch(() => {})
+    // A broker that hangs would leave the socket half closed.
+    for (const { socket } of pool.pool) socket?.destroy()
   }
+  const bytesFrom = (index: number) => pool.pool[index]?.socket?.bytesRead ?? 0
   try {
-    await broker.connect()
+    await unlessSilent(broker.connect(), { silenceMs, bytesRead: () => bytesFrom(0), closing }, fx)
   } catch (error) {
     await drop(error)
     throw error
   }
-  let fetchSocket: Promise<unknown> | null = null
+  const opening = new Map<number, Promise<unknown>>()
+
+  /**
+   * Opens a socket that is not open: the one for fetches is not at first, and a broker closes those that are idle for long. Two requests
+   * at once would each open it, and one of the two would be lost.
+   */
+  async function open(index: number): Promise<void> {
+    const begun = opening.get(index) ?? pool.getConnection(index).finally(() => opening.delete(index))
+    opening.set(index, begun)
+    await begun
+  }
+
+  async function sendOn<Answer>({ key, version, name, body, waitMs, decode }: KafkaRequest<Answer>): Promise<Answer> {
+    await open(socketOf(key))
+    return pool.send({
+      request: { apiKey: key, apiVersion: version, apiName: name, encode: async () => ({ buf: body, buffer: body }) },
+      response: { decode: async (bytes: Buffer) => ({ answer: decode(bytes), clientSideThrottleTime: null }), parse: async ({ answer }) => answer },
+      requestTimeout: REQUEST_TIMEOUT_MS + waitMs,
+      logResponseError: false,
+    })
+  }
+
   return {
-    async send(request) {
+    async send(request, patienceMs) {
       checkVersion(broker.versions, request)
-      if (request.key === FETCH) {
-        // Two requests at once would each open the socket for fetches, and one of the two would be lost.
-        fetchSocket ??= pool.getConnection(FETCH_SOCKET)
-        await fetchSocket
-      }
-      const { body, decode } = request
-      return pool.send({
-        request: { apiKey: request.key, apiVersion: request.version, apiName: request.name, encode: async () => ({ buf: body, buffer: body }) },
-        response: { decode: async (bytes: Buffer) => ({ answer: decode(bytes), clientSideThrottleTime: null }), parse: async ({ answer }) => answer },
-        requestTimeout: REQUEST_TIMEOUT_MS + request.waitMs,
-        logResponseError: false,
-      })
+      const bytesRead = () => bytesFrom(socketOf(request.key))
+      return unlessSilent(sendOn(request), { silenceMs: patienceMs + request.waitMs, bytesRead, closing }, fx)
     },
     drop,
   }
 }
 
+interface Silence {
+  readonly silenceMs: number
+  /** How many bytes have come from the broker. */
+  bytesRead(): number
+  /** Ends the wait. */
+  readonly closing: AbortSignal
+}
+
+/** @throws KafkaSilenceError when no byte comes for that long, and what the work throws */
+async function unlessSilent<Result>(work: Promise<Result>, { silenceMs, bytesRead, closing }: Silence, fx: Effects): Promise<Result> {
+  const isOver = new AbortController()
+  const silence = async (): Promise<never> => {
+    for (let before = -1; ; ) {
+      const now = bytesRead()
+      if (now === before) throw new KafkaSilenceError(silenceMs)
+      before = now
+      await fx.sleep(silenceMs, isOver.signal)
+      if (isOver.signal.aborted) throw new Error('closed')
+    }
+  }
+  const end = () => isOver.abort()
+  closing.addEventListener('abort', end)
+  if (closing.aborted) end()
+  try {
+    return await Promise.race([work, silence()])
+  } finally {
+    closing.removeEventListener('abort', end)
+    end()
+  }
+}
+
 const FETCH = 1
-const FETCH_SOCKET = 1
+
+/** Which of a broker's two sockets kafkajs takes for a request. */
+function socketOf(key: number): number {
+  return key === FETCH ? 1 : 0
+}
 
 function checkVersion(versions: Versions, { key, version, name }: KafkaRequest<unknown>): void {
   const known = versions[key]
@@ -191,6 +264,8 @@ interface ConnectionPool {
 
 interface Connection {
   readonly requestQueue: RequestQueue
+  /** Set by `connect`. */
+  readonly socket?: Socket
 }
 
 interface RequestQueue {

@@ -18,6 +18,15 @@ export class KafkaAnswerError extends Error {
   }
 }
 
+/** A broker that was asked, and of which nothing came. */
+export class KafkaSilenceError extends Error {
+  override readonly name = 'KafkaSilenceError'
+
+  constructor(silenceMs: number) {
+    super(`nothing came for ${silenceMs / 1_000} s`)
+  }
+}
+
 /** Kafka's name of an error code. */
 export function errorName(code: number): string {
   return NAMES.get(code) ?? `error ${code}`
@@ -93,6 +102,14 @@ export function unreachable(error: unknown, settings: KafkaSettings): StreamtopE
       hint: 'is the broker running, and is it reached by this address? "npm run kafka" in a clone of streamtop starts one',
     })
   )
+}
+
+/** A topic that is not there; none is made unasked. */
+export function unknownTopic(name: string, settings: KafkaSettings): StreamtopError {
+  return new StreamtopError('source-missing', `there is no topic ${name} on Kafka at ${brokersText(settings)}`, {
+    hint: `make it, with as many partitions as you like: streamtop produce --all --kafka ${brokersText(settings)} --topic ${name} --partitions 1`,
+    condition: 'UNKNOWN_TOPIC_OR_PARTITION',
+  })
 }
 
 const CERTIFICATE = /CERT|SIGNATURE|ISSUER|ALTNAME|CRL/

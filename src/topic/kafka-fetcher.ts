@@ -88,7 +88,7 @@ export function createFetcher(options: FetcherOptions, fx: Effects): Fetcher {
   async function take(partition: number, offset: bigint, end: bigint): Promise<FetchedPartition> {
     for (const fetch of open.values()) {
       // The broker answers one fetch after the other. This one is answered now, for there are records.
-      if (!fetch.isAnswered && fetch.positions.some((position) => position.partition === partition)) await fetch.answer
+      if (!fetch.isAnswered && fetch.positions.some((position) => position.partition === partition)) await patience.unlessStopped(fetch.answer)
     }
     const kept = held.get(partition)
     held.delete(partition)

@@ -3,7 +3,7 @@
  */
 import type { Effects } from '../effects.js'
 import { StreamtopError } from '../errors.js'
-import { finalError, reasonOf } from './kafka-errors.js'
+import { finalError, KafkaSilenceError, reasonOf } from './kafka-errors.js'
 import { brokersText, type KafkaSettings } from './kafka-settings.js'
 
 export interface Patience {
@@ -13,6 +13,8 @@ export interface Patience {
    * @throws a StreamtopError that does not pass by itself, or an AbortError when the signal fires
    */
   until<Result>(work: () => Promise<Result>, signal?: AbortSignal, onFailure?: () => void): Promise<Result>
+  /** Waits for something once. @throws what it throws, or an AbortError when the stop comes first */
+  unlessStopped<Result>(work: Promise<Result>): Promise<Result>
 }
 
 export interface PatienceOptions {
@@ -46,11 +48,12 @@ export function createPatience({ settings, signal: stop, onOutage }: PatienceOpt
           if (final) throw final
           onFailure?.()
           // A leader that moves is back within the first two; nobody need hear of it.
-          if (attempt >= FAILURES_UNSAID) say(reasonOf(error, settings))
+          if (attempt >= FAILURES_UNSAID || error instanceof KafkaSilenceError) say(reasonOf(error, settings))
           await fx.sleep(pauseMs(attempt, fx), signal ? AbortSignal.any([stop, signal]) : stop)
         }
       }
     },
+    unlessStopped: (work) => unlessStopped(work, [stop]),
   }
 }
 
@@ -58,7 +61,10 @@ export function createPatience({ settings, signal: stop, onOutage }: PatienceOpt
 async function unlessStopped<Result>(work: Promise<Result>, signals: readonly AbortSignal[]): Promise<Result> {
   const done = new AbortController()
   const stop = new Promise<never>((_, reject) => {
-    for (const signal of signals) signal.addEventListener('abort', () => reject(stopped()), { signal: done.signal })
+    for (const signal of signals) {
+      if (signal.aborted) reject(stopped())
+      signal.addEventListener('abort', () => reject(stopped()), { signal: done.signal })
+    }
   })
   try {
     return await Promise.race([work, stop])

@@ -3,7 +3,7 @@
  * when the answer was lost may be there or not, and its producer is not used again: kafkajs would give the numbers of the lost
  * records to the next ones, and the broker would take those for repeats.
  */
-import type { Kafka, Message, Producer, RecordMetadata } from 'kafkajs'
+import type { Admin, Kafka, Message, Producer, RecordMetadata } from 'kafkajs'
 import type { Effects } from '../effects.js'
 import { StreamtopError } from '../errors.js'
 import { checkName } from '../names.js'
@@ -31,10 +31,13 @@ export interface KafkaProducerOptions {
 export async function openKafkaProducer(settings: KafkaSettings, name: string, options: KafkaProducerOptions, fx: Effects): Promise<TopicProducer> {
   checkName('topic', name)
   const kafka = kafkaClient(settings)
-  const connection = openKafkaConnection(settings)
+  const connection = openKafkaConnection(settings, {}, fx)
   try {
     const topic = await topicToWrite(settings, connection, kafka, name, options.partitions, fx)
-    return producerOf({ settings, connection, kafka, name, topic, workspace: options.workspace }, fx)
+    // kafkajs is told of brokers that live: the first of several that are named may hang, and kafkajs would wait for it.
+    const leaders = topic.nodes.filter(({ id }) => topic.partitions.some(({ leader }) => leader === id))
+    const live = kafkaClient(leaders.length === 0 ? settings : { ...settings, brokers: leaders })
+    return producerOf({ settings, connection, kafka: live, name, topic, workspace: options.workspace }, fx)
   } catch (error) {
     await connection.close()
     throw unreachable(error, settings)
@@ -42,19 +45,41 @@ export async function openKafkaProducer(settings: KafkaSettings, name: string, o
 }
 
 /**
- * Makes a topic with the cluster's own number of replicas.
+ * Makes a topic with the cluster's own number of replicas, and waits until brokers serve it.
  * @returns false when there is one of that name
  * @throws a StreamtopError
  */
-export async function createKafkaTopic(settings: KafkaSettings, name: string, partitions: number): Promise<boolean> {
-  return createTopic(settings, kafkaClient(settings), name, partitions)
+export async function createKafkaTopic(settings: KafkaSettings, name: string, partitions: number, fx: Effects): Promise<boolean> {
+  const connection = openKafkaConnection(settings, {}, fx)
+  try {
+    const isNew = await createTopic(settings, kafkaClient(settings), name, partitions)
+    await whenServed(connection, name, fx)
+    return isNew
+  } catch (error) {
+    throw unreachable(error, settings)
+  } finally {
+    await connection.close()
+  }
+}
+
+/**
+ * Deletes a topic with all its records.
+ * @throws a StreamtopError, also when there is none of that name
+ */
+export async function deleteKafkaTopic(settings: KafkaSettings, name: string): Promise<void> {
+  await asAdmin(settings, kafkaClient(settings), (admin) => admin.deleteTopics({ topics: [name] }))
 }
 
 async function createTopic(settings: KafkaSettings, kafka: Kafka, name: string, partitions: number): Promise<boolean> {
+  // kafkajs would wait for the leaders, and fails when a broker has not heard of the topic yet.
+  return asAdmin(settings, kafka, (admin) => admin.createTopics({ waitForLeaders: false, topics: [{ topic: name, numPartitions: partitions }] }))
+}
+
+async function asAdmin<Result>(settings: KafkaSettings, kafka: Kafka, work: (admin: Admin) => Promise<Result>): Promise<Result> {
   const admin = kafka.admin()
   try {
     await admin.connect()
-    return await admin.createTopics({ topics: [{ topic: name, numPartitions: partitions }] })
+    return await work(admin)
   } catch (error) {
     throw unreachable(error, settings)
   } finally {
@@ -85,6 +110,11 @@ async function topicToWrite(
     })
   }
   await createTopic(settings, kafka, name, partitions)
+  return whenServed(connection, name, fx)
+}
+
+/** A topic that was just made, once the broker that is asked knows it and each partition has a leader. */
+async function whenServed(connection: KafkaConnection, name: string, fx: Effects): Promise<TopicMetadata> {
   const deadlineMs = fx.monotonicMs() + LEADERS_WITHIN_MS
   for (;;) {
     const made = await connection.send(null, metadataRequest(name))
@@ -161,11 +191,16 @@ function producerOf({ settings, connection, kafka, name, topic, workspace }: Ope
     send,
     sendGenerated: async (make) => send(claimRecords(workspace, topic.topicId, make, fx)),
     async close() {
-      await give(producer).catch(() => {})
       await connection.close()
+      // What is under way to a broker that hangs is not waited for.
+      const closed = new AbortController()
+      await Promise.race([give(producer).catch(() => {}), fx.sleep(LONGEST_CLOSE_MS, closed.signal)])
+      closed.abort()
     },
   }
 }
+
+const LONGEST_CLOSE_MS = 500
 
 function offsetsOf(listed: readonly ListedOffset[]): PartitionOffsets {
   for (const { partition, errorCode } of listed) if (errorCode !== 0) throw new KafkaAnswerError(errorCode, `ListOffsets of partition ${partition}`)
@@ -174,6 +209,8 @@ function offsetsOf(listed: readonly ListedOffset[]): PartitionOffsets {
 
 /** A request becomes one record batch a partition, and the broker refuses one of more than about 1 MiB (`max.message.bytes`). */
 const REQUEST_BYTES = 900_000
+/** kafkajs takes a time for the records of a request that grows with the square of their number. */
+const REQUEST_RECORDS = 1_000
 /** What a record costs beside its key and value, about. */
 const RECORD_BYTES = 24
 
@@ -182,7 +219,7 @@ function* requests(records: readonly OutgoingRecord[], partitionOf: (record: Out
   let bytes = 0
   for (const record of records) {
     const size = RECORD_BYTES + (record.key?.length ?? 0) + (record.value?.length ?? 0)
-    if (messages.length > 0 && bytes + size > REQUEST_BYTES) {
+    if (messages.length === REQUEST_RECORDS || (messages.length > 0 && bytes + size > REQUEST_BYTES)) {
       yield messages
       messages = []
       bytes = 0

@@ -63,6 +63,8 @@ export function readKafkaSettings(choice: KafkaChoice, environment: Readonly<Rec
   const path = choice.propertiesFile ?? environment[`${PREFIX}PROPERTIES`] ?? null
   const file = path === null ? null : resolve(path)
   const fromFile = file === null ? new Map<string, string>() : readProperties(readText(file, fx))
+  const secret = SECRET.find((name) => (fromFile.get(name) ?? '') !== '')
+  if (file !== null && secret !== undefined) checkPrivate(file, secret, fx)
   for (const name of fromFile.keys()) {
     if (SECURITY.test(name) && !KNOWN.has(name)) {
       throw new StreamtopError('bad-config', `${file} has ${name}, which streamtop does not know`, { hint: `of security it knows ${[...KNOWN].join(', ')}` })
@@ -81,7 +83,10 @@ export function readKafkaSettings(choice: KafkaChoice, environment: Readonly<Rec
     const place = get(name)
     if (place === null) return null
     // As the file has it: beside the file.
-    return readText(file === null ? resolve(place) : resolve(dirname(file), place), fx)
+    const pemFile = file === null ? resolve(place) : resolve(dirname(file), place)
+    const pem = readText(pemFile, fx)
+    if (pem.includes('PRIVATE KEY')) checkPrivate(pemFile, 'a private key', fx)
+    return pem
   }
   const protocol = protocolOf(get)
   return { brokers, tls: protocol.endsWith('SSL') ? readTls(get, readPem) : null, sasl: protocol.startsWith('SASL') ? readSasl(get, protocol, brokers) : null }
@@ -105,6 +110,20 @@ const KNOWN: ReadonlySet<string> = new Set([
   'ssl.key.password',
   'ssl.endpoint.identification.algorithm',
 ])
+
+/** Properties that are secrets, or have one in them. */
+const SECRET = ['sasl.password', 'sasl.jaas.config', 'ssl.keystore.key', 'ssl.key.password']
+
+/** @throws bad-config when others of this machine may read a file with a secret in it */
+function checkPrivate(path: string, secret: string, fx: Effects): void {
+  const mode = fx.files.status(path)?.mode ?? 0
+  if ((mode & OTHERS_MODE) === 0) return
+  throw new StreamtopError('bad-config', `${path} has ${secret} in it, and others than its owner may read it (mode ${mode.toString(8).padStart(4, '0')})`, {
+    hint: `chmod 600 ${path}; or leave secrets out of files: ${PREFIX}SASL_PASSWORD and so on`,
+  })
+}
+
+const OTHERS_MODE = 0o077
 
 /** The value of a property, null when it is not given or empty. */
 type Get = (name: string) => string | null

@@ -9,7 +9,7 @@ import type { Effects } from '../effects.js'
 import { StreamtopError } from '../errors.js'
 import { checkName } from '../names.js'
 import { openKafkaConnection } from './kafka-connection.js'
-import { KafkaAnswerError, UNKNOWN_TOPIC_OR_PARTITION } from './kafka-errors.js'
+import { KafkaAnswerError, unknownTopic, UNKNOWN_TOPIC_OR_PARTITION } from './kafka-errors.js'
 import { createFetcher } from './kafka-fetcher.js'
 import { createPatience, isStopped } from './kafka-patience.js'
 import { type KafkaRequest, type ListedOffset, listOffsetsRequest, metadataRequest, partitionsByLeader, type TopicMetadata } from './kafka-requests.js'
@@ -38,7 +38,7 @@ export interface KnownTopic {
  */
 export function openKafkaTopic(settings: KafkaSettings, name: string, options: KafkaTopicOptions, fx: Effects): Topic {
   checkName('topic', name)
-  const connection = openKafkaConnection(settings)
+  const connection = openKafkaConnection(settings, {}, fx)
   const closing = new AbortController()
   const signal = options.signal ? AbortSignal.any([options.signal, closing.signal]) : closing.signal
   const patience = createPatience({ settings, signal, onOutage: options.onOutage ?? (() => {}) }, fx)
@@ -126,12 +126,7 @@ export function openKafkaTopic(settings: KafkaSettings, name: string, options: K
     return bounds
   }
 
-  function missing(): StreamtopError {
-    return new StreamtopError('source-missing', `there is no topic ${name} on Kafka at ${brokersText(settings)}`, {
-      hint: `make it, with as many partitions as you like: streamtop produce --all --kafka ${brokersText(settings)} --topic ${name} --partitions 1`,
-      condition: 'UNKNOWN_TOPIC_OR_PARTITION',
-    })
-  }
+  const missing = () => unknownTopic(name, settings)
 
   function deleted(): StreamtopError {
     return new StreamtopError('source-missing', `topic ${name} was deleted from Kafka at ${brokersText(settings)} while it was read`, {

@@ -5,9 +5,10 @@
  * is (topic, partition, offset), and a range of records is one walk along the primary key.
  */
 import { join } from 'node:path'
-import { type Database, openDatabase } from '../database.js'
+import { type Database, openDatabase, synced } from '../database.js'
 import type { Effects } from '../effects.js'
-import { StreamtopError } from '../errors.js'
+import { isMachineError, StreamtopError } from '../errors.js'
+import { cutPageOf } from '../whole-pages.js'
 
 /** A topic as its row has it. */
 export interface TopicRow {
@@ -34,6 +35,7 @@ export function topicsPath(workspace: string): string {
 export function openTopicsToRead(workspace: string, fx: Effects): Database | null {
   const path = topicsPath(workspace)
   if (!fx.files.exists(path)) return null
+  checkWhole(path, fx)
   return explained(path, () => {
     const database = openDatabase(path, { readonly: true })
     try {
@@ -51,18 +53,20 @@ export function openTopicsToRead(workspace: string, fx: Effects): Database | nul
 export function openTopicsToWrite(workspace: string, fx: Effects): Database {
   const path = topicsPath(workspace)
   fx.files.makeFolder(workspace)
+  checkWhole(path, fx)
   return explained(path, () => {
     const database = openDatabase(path)
     try {
       if (formatOf(database, path) !== FORMAT) {
-        database
-          .transaction(() => {
-            if (formatOf(database, path) === FORMAT) return
-            database.exec(TABLES)
-            database.pragma(`user_version = ${FORMAT}`)
-          })
-          .immediate()
+        const makeTables = database.transaction(() => {
+          if (formatOf(database, path) === FORMAT) return
+          database.exec(TABLES)
+          database.pragma(`user_version = ${FORMAT}`)
+        })
+        synced(database, () => makeTables.immediate())
       }
+      // SQLite syncs the folder of a log that it makes itself; one that is there may be of a process that died before it had.
+      fx.files.syncFolder(workspace)
     } catch (error) {
       database.close()
       throw error
@@ -103,14 +107,29 @@ export function explained<T>(path: string, work: () => T): T {
     if (code.startsWith('SQLITE_BUSY')) {
       throw new StreamtopError('conflict', `${path} is held by another process`, { hint: 'try again when it has finished writing', cause })
     }
-    if (code === 'SQLITE_NOTADB' || code.startsWith('SQLITE_CORRUPT')) {
-      throw new StreamtopError('data-loss', `${path} cannot be read as a database (${message})`, {
-        hint: 'bring the file back from a copy, or move it away and send the records again',
-        cause,
-      })
+    if (code === 'SQLITE_NOTADB' || code.startsWith('SQLITE_CORRUPT') || isOtherSchema(code, message)) {
+      throw damagedTopics(path, message, cause)
     }
+    if (isMachineError(cause)) throw cause
     throw new StreamtopError('internal', `${path}: ${message} (${code})`, { cause })
   }
+}
+
+function checkWhole(path: string, fx: Effects): void {
+  const cut = cutPageOf(path, fx)
+  if (cut !== null) throw damagedTopics(path, cut)
+}
+
+function damagedTopics(path: string, why: string, cause?: unknown): StreamtopError {
+  return new StreamtopError('data-loss', `${path} cannot be read as a database (${why})`, {
+    hint: 'bring the file back from a copy, or move it away and send the records again',
+    cause,
+  })
+}
+
+/** A table or column that is not there under its name: its schema is not what was made. */
+function isOtherSchema(code: string, message: string): boolean {
+  return code === 'SQLITE_ERROR' && /^(no such (table|column)|malformed database schema)/.test(message)
 }
 
 /** Kept in SQLite's `user_version`; 0 is a file whose maker has not got to its tables. */

@@ -76,9 +76,10 @@ function stripOf(row: number, { frames, durationMs, width }: Pick<Story, 'frames
   const inside = places.map((piece, place) => (piece === null ? '' : `<use href="#${piece}"${place === 0 ? '' : ` x="${place * width}"`}/>`)).join('')
   const at = `<g transform="translate(${MARGIN},${MARGIN + row * CELL.height + CELL.baseline})"`
   if (changes.length === 1) return { markup: `${at}>${inside}</g>`, keyframes: [] }
-  const keyframes = changes.map(({ atMs, piece }) => {
+  const keyframes = changes.map(({ atMs, piece }, index) => {
     const place = places.indexOf(piece)
-    return `${percent(atMs, durationMs)}{transform:${place === 0 ? 'none' : `translate(-${place * width}px)`}}`
+    // What an animation does not say of its beginning is how it looks without motion: the end, for a moment in each round.
+    return `${percent(index === 0 ? 0 : atMs, durationMs)}{transform:${place === 0 ? 'none' : `translate(-${place * width}px)`}}`
   })
   return {
     markup: `${at}><g class="m" style="animation-name:k${row}">${inside}</g></g>`,

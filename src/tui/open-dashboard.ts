@@ -32,9 +32,22 @@ export interface DashboardOptions {
 /**
  * Runs until somebody quits or the signal fires; then the terminal is as it was and every query has ended.
  * @returns what was shown last
- * @throws what made it impossible to go on, after the terminal was left
+ * @throws what made it impossible to go on, after the terminal was left; else what its recorder could not write
  */
 export async function openDashboard(options: DashboardOptions, signal: AbortSignal, fx: Effects): Promise<Model> {
+  const recorder = options.recorder ?? null
+  let last: Model
+  try {
+    last = await untilQuit(options, signal, fx)
+  } catch (error) {
+    closeAllTheSame(recorder)
+    throw error
+  }
+  recorder?.close()
+  return last
+}
+
+async function untilQuit(options: DashboardOptions, signal: AbortSignal, fx: Effects): Promise<Model> {
   const look: Look = {
     glyphs: options.isAscii ? ASCII_GLYPHS : UNICODE_GLYPHS,
     timeZoneOffsetMinutes: fx.timeZoneOffsetMinutes(fx.nowMs()),
@@ -83,9 +96,9 @@ export async function openDashboard(options: DashboardOptions, signal: AbortSign
   )
   const quit = () => program.quit()
   signal.addEventListener('abort', quit)
-  terminal.open()
-  recorder?.began(terminal.size, fx.nowMs())
   try {
+    terminal.open()
+    recorder?.began(terminal.size, fx.nowMs())
     program.start()
     // The first frame may have been cut short where it is wide.
     void loadWidths().then(() => program.drawAnew())
@@ -97,7 +110,15 @@ export async function openDashboard(options: DashboardOptions, signal: AbortSign
     painter.forget()
     terminal.close()
     signal.removeEventListener('abort', quit)
+  }
+}
+
+/** Why the dashboard has failed is worth more than that its recording ends early. */
+function closeAllTheSame(recorder: ScreenRecorder | null): void {
+  try {
     recorder?.close()
+  } catch {
+    // The dashboard's own error is thrown.
   }
 }
 

@@ -91,7 +91,14 @@ export function useCluster(brokerSettings: Readonly<Record<string, string>> = {}
 /** Makes a topic, and waits until the broker serves it. */
 export async function makeTopic(admin: Admin, topic: string, partitions = 1, config: Readonly<Record<string, string>> = {}): Promise<void> {
   const configEntries = Object.entries(config).map(([name, value]) => ({ name, value }))
-  await admin.createTopics({ waitForLeaders: true, topics: [{ topic, numPartitions: partitions, configEntries }] })
+  // kafkajs's own waiting fails when the broker has not heard of the topic yet, as after one of that name was deleted.
+  await admin.createTopics({ waitForLeaders: false, topics: [{ topic, numPartitions: partitions, configEntries }] })
+  await until('the topic is served', () =>
+    admin.fetchTopicOffsets(topic).then(
+      (ends) => ends.length === partitions,
+      () => false,
+    ),
+  )
 }
 
 /** Deletes a topic, and waits until nobody knows it. */

@@ -1,7 +1,7 @@
 /** The walk-through of the README with `--kafka`, and a broker that dies under a running command: real processes. */
 import { describe, expect, test } from 'vitest'
 import { ORDERS_SHOWN } from '../orders-shown.js'
-import { hasKafka, until, useCluster } from './cluster.js'
+import { hasKafka, makeTopic, until, useCluster } from './cluster.js'
 import { commandFolder } from './kafka-command.js'
 
 const KILLED = 'the stream failed: stopped after writing batch 0, before it was committed\n'
@@ -11,7 +11,7 @@ describe.skipIf(!hasKafka)('commands', () => {
   const cluster = useCluster()
 
   test('the walk-through', { timeout: 120_000 }, async () => {
-    await cluster.admin.createTopics({ waitForLeaders: true, topics: [{ topic: 'orders', numPartitions: 1 }] })
+    await makeTopic(cluster.admin, 'orders')
     const at = commandFolder()
     const lines: readonly (readonly [line: string, stdout: string])[] = [
       ['produce --all', ''],

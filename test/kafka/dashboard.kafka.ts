@@ -56,6 +56,21 @@ describe.skipIf(!hasKafka)('the dashboard', () => {
     expect((await dashboard.ended).stdout).toMatch(/bronze_orders has 3 rows, 3 different, 0 duplicates, 0 missing/)
   })
 
+  test('a frame: the broker and each partition; of one that is down that it is', async () => {
+    const topic = await cluster.topic({ partitions: 2 })
+    const at = commandFolder()
+    const kafka = `--kafka ${cluster.broker.address} --topic ${topic}`
+    at.streamtop(`produce --all ${kafka}`)
+    at.streamtop(`run bronze_orders ${kafka} --option maxOffsetsPerTrigger=5`)
+    const { exitCode, stdout } = at.streamtop(`frame --columns 120 --rows 40 --query bronze_orders ${kafka}`)
+    expect(exitCode).toBe(0)
+    expect(stdout).toContain(`kafka ${cluster.broker.address} connected`)
+    expect(stdout).toContain(`topic ${topic}, 2 partitions`)
+    expect(stdout).toMatch(/0: end \d, all read +1: end \d, all read/)
+    expect(at.streamtop('frame --kafka 127.0.0.1:1').stdout).toMatch(/kafka( 127\.0\.0\.1:1)? down since/)
+    expect(at.streamtop('frame --kafka broker:port')).toMatchObject({ exitCode: 2, stdout: '' })
+  })
+
   test('no broker, a topic that is not there, and a choice that is wrong', async () => {
     const at = commandFolder()
     expect(at.streamtop('--plain --seconds 1 --kafka broker:port')).toMatchObject({ exitCode: 2, stdout: '' })

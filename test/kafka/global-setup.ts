@@ -1,4 +1,4 @@
-/** Before the suite: fetches Kafka, and copies the build, so that a build that is made meanwhile does not change it under the tests. */
+/** Before the suite: fetches Kafka, and copies the build and the scenarios, so that a build that is made meanwhile does not change it under the tests. */
 import { cpSync, existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -20,8 +20,11 @@ export default async function setup(project: TestProject): Promise<void> {
     const built = fileURLToPath(new URL('../../dist', import.meta.url))
     if (!existsSync(join(built, 'cli.js'))) throw new Error('dist/cli.js is missing: npm run build')
     const dist = join(fetched.jars, '..', 'dist')
-    rmSync(dist, { recursive: true, force: true })
-    cpSync(built, dist, { recursive: true })
+    // Scenarios lie beside the build, as in the package.
+    for (const name of ['dist', 'scenarios']) {
+      rmSync(join(dist, '..', name), { recursive: true, force: true })
+      cpSync(join(built, '..', name), join(dist, '..', name), { recursive: true })
+    }
     project.provide('kafkaJars', fetched.jars)
     project.provide('kafkaDist', dist)
     return

@@ -1,8 +1,10 @@
 /** Kafka's own client beside ours: what one writes the other reads, and a key lands in the same partition. */
 import { spawnSync } from 'node:child_process'
-import { join } from 'node:path'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { delimiter, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { describe, expect, inject, test } from 'vitest'
+import { beforeAll, describe, expect, inject, test } from 'vitest'
 import { realEffects } from '../../src/effects.js'
 import { openKafkaProducer } from '../../src/topic/kafka-producer.js'
 import { hasKafka, numbered, useCluster } from './cluster.js'
@@ -11,17 +13,36 @@ const CLIENT = fileURLToPath(new URL('JavaClient.java', import.meta.url))
 const PARTITIONS = 4
 const RECORDS = [...numbered(0, 300, ''), 'ключ', 'a'.repeat(500), ' '].map((key) => ({ key, value: `value of ${key} `.repeat(20) }))
 
-/** Runs Java's client; gives its lines, sorted: partition, offset, key, value. */
-function java(words: readonly string[], input = ''): string[] {
-  const command = process.env['JAVA_HOME'] ? join(process.env['JAVA_HOME'], 'bin', 'java') : 'java'
-  const options = ['-Dorg.slf4j.simpleLogger.defaultLogLevel=error', '-Dfile.encoding=UTF-8', '-cp', join(inject('kafkaJars'), '*'), CLIENT]
-  const { status, stdout, stderr } = spawnSync(command, [...options, ...words], { input, encoding: 'utf8', timeout: 60_000 })
-  if (status !== 0) throw new Error(`java ended with ${status}: ${stderr}`)
-  return stdout.split('\n').slice(0, -1).sort()
+/** Runs a program of the JDK; gives what it printed. */
+function jdk(program: 'java' | 'javac', words: readonly string[], input = ''): string {
+  const command = process.env['JAVA_HOME'] ? join(process.env['JAVA_HOME'], 'bin', program) : program
+  const { status, stdout, stderr } = spawnSync(command, words, { input, encoding: 'utf8', timeout: 60_000 })
+  if (status !== 0) throw new Error(`${program} ended with ${status}: ${stderr}`)
+  return stdout
 }
 
 describe.skipIf(!hasKafka)('Java’s client', () => {
   const cluster = useCluster()
+  const classes = mkdtempSync(join(tmpdir(), 'streamtop-kafka-'))
+  beforeAll(() => {
+    if (hasKafka) jdk('javac', ['-d', classes, '-cp', join(inject('kafkaJars'), '*'), CLIENT])
+    return () => rmSync(classes, { recursive: true, force: true })
+  })
+
+  /** Runs Java's client; gives its lines, sorted: partition, offset, key, value. */
+  function java(words: readonly string[], input = ''): string[] {
+    const quick = ['-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1']
+    const options = [
+      '-Dorg.slf4j.simpleLogger.defaultLogLevel=error',
+      '-Dfile.encoding=UTF-8',
+      '-cp',
+      [classes, join(inject('kafkaJars'), '*')].join(delimiter),
+    ]
+    return jdk('java', [...quick, ...options, 'JavaClient', ...words], input)
+      .split('\n')
+      .slice(0, -1)
+      .sort()
+  }
 
   /** The same lines as we read them. */
   async function readLines(name: string): Promise<string[]> {

@@ -68,8 +68,8 @@ describe.skipIf(!hasKafka)('producing', () => {
   })
 
   test('a topic is made once', async () => {
-    expect(await createKafkaTopic(cluster.settings, 'made', 4)).toBe(true)
-    expect(await createKafkaTopic(cluster.settings, 'made', 4)).toBe(false)
+    expect(await createKafkaTopic(cluster.settings, 'made', 4, realEffects)).toBe(true)
+    expect(await createKafkaTopic(cluster.settings, 'made', 4, realEffects)).toBe(false)
     expect((await open('made')).partitions).toBe(4)
     await expect(open('not-made')).rejects.toMatchObject({ code: 'source-missing' })
     expect((await open('made-now', 2)).partitions).toBe(2)

@@ -1,6 +1,6 @@
 /** TLS and SASL against a broker that asks for both; and a secret that must not be anywhere. */
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
@@ -10,6 +10,17 @@ import { commandFolder } from './kafka-command.js'
 
 const SECRET = 'canary-Zq7c0ffee'
 const WRONG = 'canary-wr0ng'
+/** Two queries of the topic whose code fails, where it is caught and where it is not. */
+const OWN_QUERIES = `
+import { query, topic, foreachBatch } from 'streamtop'
+export default [
+  query('throws', topic('orders'), foreachBatch(async () => { throw new Error('thrown in foreachBatch') })),
+  query('throws_outside', topic('orders'), foreachBatch(async () => {
+    setTimeout(() => { throw new Error('thrown in a timer') }, 0)
+    await new Promise((resolve) => setTimeout(resolve, 5_000))
+  })),
+]
+`
 const MECHANISMS = ['PLAIN', 'SCRAM-SHA-256', 'SCRAM-SHA-512'] as const
 
 describe.skipIf(!hasKafka)('TLS and SASL', () => {
@@ -55,7 +66,8 @@ describe.skipIf(!hasKafka)('TLS and SASL', () => {
   /** Writes a properties file; gives the words that name it. */
   function properties(lines: readonly string[]): string {
     const path = join(folder, 'client.properties')
-    writeFileSync(path, lines.join('\n'))
+    rmSync(path, { force: true })
+    writeFileSync(path, lines.join('\n'), { mode: 0o600 })
     return `--kafka ${address} --kafka-properties ${path}`
   }
 
@@ -71,6 +83,39 @@ describe.skipIf(!hasKafka)('TLS and SASL', () => {
     expect(at.streamtop(`run bronze_orders ${kafka}`)).toEqual({ exitCode: 0, stdout: 'bronze_orders has 9 rows, 9 different\n', stderr: '' })
     expect(at.streamtop(`status ${kafka}`).stdout).toContain('exactly-once')
     expect(filesWith(at.folder, 'canary')).toEqual([])
+  })
+
+  test('a kill, a crash of somebody’s own code, a dashboard and a picture of it: the secret is nowhere', () => {
+    const kafka = `${properties([...TRUST, 'sasl.mechanism=PLAIN', jaas('plain.PlainLoginModule', SECRET)])} --topic crashes`
+    const at = commandFolder()
+    writeFileSync(join(at.folder, 'streamtop.config.mjs'), OWN_QUERIES)
+    const debug = { STREAMTOP_DEBUG: '1', KAFKAJS_LOG_LEVEL: 'DEBUG', KAFKAJS_DEBUG_PROTOCOL_BUFFERS: '1' }
+    const lines = [
+      ['produce --all --partitions 1', 0],
+      ['run bronze_orders --crash', 0],
+      ['run throws', 1],
+      ['run throws_outside', 1],
+      ['--plain --seconds 2', 0],
+      ['frame --svg picture.svg', 0],
+      ['status --json', 0],
+    ] as const
+    for (const [line, exitCode] of lines) {
+      const said = at.streamtop(`${line} ${kafka}`, debug)
+      expect({ line, ...said }).toMatchObject({ line, exitCode })
+      expect(said.stdout + said.stderr).not.toContain('canary')
+    }
+    expect(filesWith(at.folder, 'canary')).toEqual([])
+  })
+
+  test('a properties file that others may read is refused by its name', () => {
+    const kafka = properties([...TRUST, 'sasl.mechanism=PLAIN', jaas('plain.PlainLoginModule', SECRET)])
+    chmodSync(join(folder, 'client.properties'), 0o644)
+    const said = commandFolder().streamtop(`produce --all ${kafka}`)
+    expect(said).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringMatching(/client\.properties has sasl\.jaas\.config in it, and others .* \(mode 0644\)\n.*chmod 600/),
+    })
+    expect(said.stderr).not.toContain('canary')
   })
 
   test('the password from the environment', () => {

@@ -1,5 +1,5 @@
 /** `bronze_orders` on a real topic: killed at every step and started again, and refused where its checkpoint is not this topic's. */
-import { readFileSync, rmSync } from 'node:fs'
+import { readFileSync, rmSync, statSync, truncateSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { realEffects } from '../../src/effects.js'
@@ -73,6 +73,26 @@ describe.skipIf(!hasKafka)('bronze_orders on Kafka', () => {
     expect(await rowsAdded(story.folder)).toBe(7)
     const { queries } = await observe(story.folder, [bronzeOf(topic)], realEffects)
     expect(queries[0]).toMatchObject({ lostOffsets: 2 })
+  })
+
+  test('a broker that lost the end of its log: stops and says where; the topic is the same, so it goes on when told to', { timeout: 120_000 }, async () => {
+    const topic = await cluster.topic()
+    const story = kafkaStory(cluster, topic)
+    for (const part of [1, 2, 3, 4]) await story.produce(part)
+    await story.run(bronzeOf(topic))
+    await cluster.broker.kill()
+    // The last batch, which has two records, is cut in its middle: the broker drops what is left of it.
+    const log = join(cluster.broker.folder, 'data', `${topic}-0`, '00000000000000000000.log')
+    truncateSync(log, statSync(log).size - 50)
+    await cluster.broker.restart()
+    expect(await cluster.open(topic).endOffsets()).toEqual(new Map([[0, 7n]]))
+    await expect(story.run(bronzeOf(topic))).rejects.toMatchObject({
+      code: 'data-loss',
+      message: expect.stringMatching(/partition 0 was read up to offset 9 and now ends at 7/),
+    })
+    await story.produce(1)
+    await story.run(bronzeOf(topic), { sourceOptions: ['failOnDataLoss=false'] })
+    expect(await rowsAdded(story.folder)).toBeGreaterThanOrEqual(9)
   })
 
   test('records of a logged batch that aged out before it ran again', async () => {

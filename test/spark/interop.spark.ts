@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { knownDifferences } from '../interop/known-differences.js'
 import { Bases } from './bases.js'
+import { playBesideADashboard } from './beside-a-dashboard.js'
 import { COMMITS_AHEAD, playCommitsAhead } from './commits-ahead.js'
 import { SPARK_FOLDER } from './fetch.js'
 import { readRows, readVersions, sortedLines } from './found-on-disk.js'
@@ -110,6 +111,8 @@ describe.skipIf(fetched === null)(`with Spark, seed ${SEED}`, () => {
       met.add(COMMITS_AHEAD)
     })
   })
+
+  test('a dashboard that is open sees what Spark writes, goes on with it, and gives it back', () => playBesideADashboard(stage))
 
   test('every difference has its reason in the page, and the histories are written there', () => {
     const inOrder = [...comparedByHistory.entries()].sort(([a], [b]) => a - b).flatMap(([, compared]) => compared)

@@ -13,7 +13,9 @@ export interface StreamCommand {
   readonly workspace: string
   readonly query: 'copy' | 'merge' | 'append'
   readonly name: string
+  /** A table of the workspace, or a topic where `kafka` names its brokers. */
   readonly source: string
+  readonly kafka?: string
   readonly sink: string
   readonly where?: string
   readonly idempotent?: boolean
@@ -82,6 +84,11 @@ export class SparkWorker {
 
   countWhere(path: string, conditions: readonly Condition[]): Promise<readonly ConditionAnswer[]> {
     return this.#ask('count_where', { path, conditions })
+  }
+
+  /** @param statement with the table in it as `{table}` */
+  sql(path: string, statement: string): Promise<readonly TextRow[]> {
+    return this.#ask('sql', { path, statement })
   }
 
   history(path: string): Promise<readonly { readonly version: number; readonly operation: string }[]> {

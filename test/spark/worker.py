@@ -32,7 +32,7 @@ class Stop(Exception):
 
 
 def stream(c):
-    """Runs one of three queries over a table until it is caught up or dies.
+    """Runs one of three queries over a table, or over orders in a topic on Kafka, until it is caught up or dies.
 
     query     copy: foreachBatch that appends each batch, with the pair (appId, batch id) or plainly
               merge: foreachBatch that merges the newest event of each order
@@ -64,10 +64,10 @@ def stream(c):
 
     if c["query"] == "merge":
         SPARK.sql(f"CREATE TABLE IF NOT EXISTS delta.`{sink}` ({ORDERS_COLUMNS}) USING delta")
-    reader = SPARK.readStream.format("delta")
+    reader = SPARK.readStream.format("kafka" if c.get("kafka") else "delta")
     for key, value in (c.get("options") or {}).items():
         reader = reader.option(key, value)
-    source = reader.load(path(c["source"]))
+    source = orders_of(reader, c["kafka"], c["source"]) if c.get("kafka") else reader.load(path(c["source"]))
     if c.get("where"):
         source = source.where(c["where"])
     writer = source.writeStream.option("checkpointLocation", checkpoint).trigger(availableNow=True)
@@ -93,6 +93,13 @@ def stream(c):
                 os.remove(crc)
             return {"died": True, "error": None}
     return {"died": False, "error": None}
+
+
+def orders_of(reader, brokers, topic):
+    """The records of a topic as rows of bronze_orders."""
+    records = reader.option("kafka.bootstrap.servers", brokers).option("subscribe", topic).option("startingOffsets", "earliest").load()
+    order = F.from_json(F.col("value").cast("string"), ORDERS_COLUMNS).alias("o")
+    return records.select(order, "topic", "partition", "offset", "timestamp").select("o.*", "topic", "partition", "offset", "timestamp")
 
 
 def numbers(checkpoint, log):
@@ -187,6 +194,14 @@ def files_read(frame):
     return total
 
 
+def sql(c):
+    """Runs a statement over a table, which stands in it as {table}; VACUUM may keep less than a week here."""
+    SPARK.conf.set("spark.databricks.delta.retentionDurationCheck.enabled", "false")
+    # VACUUM lists in so many tasks, ten thousand unless it is told.
+    SPARK.conf.set("spark.sql.sources.parallelPartitionDiscovery.parallelism", "2")
+    return [[None if value is None else str(value) for value in row] for row in SPARK.sql(c["statement"].format(table=f"delta.`{c['path']}`")).collect()]
+
+
 def history(c):
     """What DESCRIBE HISTORY says, oldest first."""
     rows = SPARK.sql(f"DESCRIBE HISTORY delta.`{c['path']}`").select("version", "operation", "operationMetrics").collect()
@@ -197,7 +212,7 @@ def versions(_):
     return {"spark": SPARK.version, "deltaRs": deltalake.__version__}
 
 
-COMMANDS = {f.__name__: f for f in (stream, read, read_delta_rs, count_where, history, versions)}
+COMMANDS = {f.__name__: f for f in (stream, read, read_delta_rs, count_where, sql, history, versions)}
 WRITING = threading.Lock()
 
 

@@ -1,13 +1,14 @@
 /** The checker must be able to fail: it is shown sound workspaces, and then ones in which one thing each is wrong. */
 import Database from 'better-sqlite3'
-import { appendFileSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { appendFileSync, mkdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { realEffects } from '../../src/effects.js'
 import { bronzeOrders } from '../../src/queries/bronze-orders.js'
 import { eventsCopy } from '../../src/queries/events-copy.js'
 import { orders } from '../../src/queries/orders.js'
 import { openEmbeddedProducer } from '../../src/topic/embedded-producer.js'
-import { checkWorkspace, openChecker, type Promised, type QueryPromise } from '../checker.mjs'
+import { checkWorkspace, type Look, openChecker, type Promised, type QueryPromise } from '../checker.mjs'
+import { replayTable } from '../delta-replay.mjs'
 import { BRONZE, COPY, ORDERS, SENT, SENT_BY_PART } from '../nine-events.js'
 import { newStory, temporaryStories, type Story } from './workspace.js'
 
@@ -173,12 +174,115 @@ describe('finds', () => {
       { said: [{ table: 'events_copy', rows: 9, distinct: 8 }] },
     ],
     ['a query that ended without a checkpoint', () => {}, /copy ended, and has no checkpoint/, { queries: [BRONZE, { ...COPY, name: 'copy' }] }],
+    [
+      'a fold that is not that of the input',
+      () => {},
+      /rows of orders: 1 are too many, for example 1001 C01 paid/,
+      { queries: [BRONZE, COPY, { ...ORDERS, where: "status <> 'paid'" }] },
+    ],
+    [
+      'a batch that was written twice with idempotence on',
+      (story) => {
+        rmSync(story.path('checkpoints', 'events_copy', 'commits', '1'))
+        rewrite(story, version('events_copy', 1), '"batch":1', '"batch":0')
+        rewrite(story, version('events_copy', 1), '"attempt":1', '"attempt":7')
+      },
+      /batch 0 of events_copy was written to events_copy twice with idempotence on/,
+      withCopy({ exactlyOnce: false, skipsWhatItHas: true, caughtUp: false }),
+    ],
+    [
+      'an attempt that has written twice',
+      (story) => rewrite(story, version('events_copy', 1), '"batch":1', '"batch":0'),
+      /attempt 1 of batch 0 of events_copy has written events_copy twice/,
+      withCopy({ exactlyOnce: false }),
+    ],
+    [
+      'a batch that is committed and is in no version',
+      (story) => rewrite(story, version('events_copy', 1), '"batch":1', '"batch":7'),
+      /batch 1 of events_copy is committed and was never written/,
+    ],
+    [
+      'a txn of the native sink that is of another query',
+      (story) => rewrite(story, version('bronze_orders', 1), /("txn":\{"appId":")[^"]+/, '$1bronze_orders'),
+      /version 1 of bronze_orders has txn \(bronze_orders, 1\), and was written by query/,
+    ],
+    [
+      'an orphan that was not seen',
+      (story) => writeFileSync(story.path('tables', 'orders', 'part-00000-half.parquet'), 'half'),
+      /said that orders has 0 orphans, and 1 lie there/,
+      { said: [{ table: 'orders', rows: 8, distinct: 8, orphans: 0 }] },
+    ],
+    ['a database that is damaged', (story) => writeFileSync(story.path('.locks', 'orders.db'), 'SQLite format 3\0 and nothing else'), /orders\.db/],
+    [
+      'a lock whose holder has ended',
+      (story) => sql(story, '.locks/orders.db', "INSERT INTO holder VALUES (1, 'token', 1, '1', 1, '1', 1)"),
+      /orders\.db names a holder after its query has ended/,
+    ],
+    ['a process that is left', () => {}, new RegExp(`process ${process.ppid} was left behind`), { pids: [process.ppid] }],
+    [
+      'a checksum of another file',
+      (story) => writeFileSync(story.path('checkpoints', 'orders', 'commits', '.1.crc'), 'crc\0\0\0\x02\0abcd'),
+      /\.1\.crc is the checksum of another file/,
+    ],
+    ['a drop that was not ended', (story) => mkdirSync(story.path('tables', '.dropped-vip-1')), /\.dropped-vip-1 was left behind/],
+    ['a reset that was not ended', (story) => mkdirSync(story.path('checkpoints', '.reset-vip-1')), /\.reset-vip-1 was left behind/],
     ['a temp file', (story) => writeFileSync(story.path('tables', 'orders', '_delta_log', '.3.json.x.tmp'), ''), /3\.json\.x\.tmp was left behind/],
   ])('%s', async (_, damage, violation, promised = {}) => {
     const story = begin(sound)
     damage(story)
     const found = await checkWorkspace(story.folder, { ...ALL, ...promised })
     expect(found.join('\n')).toMatch(violation)
+  })
+})
+
+test('finds a lock that is held after its query has ended', async () => {
+  const story = begin(sound)
+  const holder = new Database(story.path('.locks', 'orders.db'))
+  holder.exec('BEGIN IMMEDIATE')
+  expect(await checkWorkspace(story.folder, ALL)).toEqual([expect.stringMatching(/orders\.db is locked after its query has ended/)])
+  holder.close()
+})
+
+describe('of what comes after', () => {
+  test.each<[what: string, act: (story: Story) => Promise<unknown> | unknown, told: Partial<Promised>, violation: RegExp | null]>([
+    ['a start that has nothing to do may do nothing', (story) => story.run(orders), { isQuiet: true }, null],
+    ['a file more is not nothing', (story) => writeFileSync(story.path('tables', 'orders', 'more.parquet'), ''), { isQuiet: true }, /nothing to do changed 1/],
+    ['nor is a row of the ledger', (story) => sql(story, 'tables/_log.db', "UPDATE ledger SET reason = 'again'"), { isQuiet: true }, /changed 1 .* the ledger/],
+    ['who has not gone on is found', () => {}, withCopy({ hasGoneOn: true }), /events_copy ended with more to do, and has committed no batch after 1/],
+  ])('%s', async (_, act, told, violation) => {
+    const story = begin(sound)
+    const checker = await openChecker(story.folder)
+    expect(await checker.check(ALL)).toEqual([])
+    await act(story)
+    expect((await checker.check({ ...ALL, ...told })).join('\n')).toMatch(violation ?? /^$/)
+    checker.close()
+  })
+})
+
+/** What a reader sees who sees these versions. */
+function lookAt(story: Story, versions: Readonly<Record<string, number>>): Look {
+  const seen = Object.entries(versions).map(([name, version]) => {
+    const actions = replayTable(story.path('tables', name)).versions.flatMap((one) => (one.version <= version ? one.actions : []))
+    const removed = actions.map(({ remove }) => remove?.path)
+    const files = actions.flatMap(({ add }) => (add && !removed.includes(add.path) ? [add.path] : []))
+    return [name, { id: actions.find(({ metaData }) => metaData)?.metaData?.id ?? '', version, files }]
+  })
+  return Object.fromEntries(seen)
+}
+
+describe('of readers it finds', () => {
+  const file = 'part-00000-of-nobody.parquet'
+  test.each<[what: string, looks: (story: Story) => Look[], violation: RegExp | null]>([
+    ['nothing when each sees what was committed', (story) => [lookAt(story, { orders: 1 }), lookAt(story, { orders: 2, events_copy: 1 })], null],
+    ['an older version after a newer', (story) => [lookAt(story, { orders: 2 }), lookAt(story, { orders: 1 })], /saw version 1 of orders after version 2/],
+    ['a version that was never committed', (story) => [lookAt(story, { orders: 3 })], /saw version 3 of orders, which was never committed/],
+    [
+      'files that are not those of the version',
+      (story) => [Object.fromEntries(Object.entries(lookAt(story, { orders: 1 })).map(([name, seen]) => [name, { ...seen, files: [...seen.files, file] }]))],
+      /saw files in version 1 of orders/,
+    ],
+  ])('%s', async (_, looks, violation) => {
+    expect((await checkWorkspace(sound.folder, { ...ALL, looks: looks(sound) })).join('\n')).toMatch(violation ?? /^$/)
   })
 })
 
@@ -197,6 +301,13 @@ describe('of commits over two tables it finds', () => {
   })
   afterAll(() => mixed.remove())
   const ofRejected = "table_key = (SELECT table_key FROM tables WHERE name = 'bronze_orders_rejected')"
+
+  test('a reader who saw half of one', async () => {
+    const half = [lookAt(mixed, { bronze_orders: 0 })]
+    const found = await checkWorkspace(mixed.folder, { ...TOLD, looks: half })
+    expect(found).toEqual(['a reader saw version 0 of bronze_orders without version 0 of bronze_orders_rejected, its other part'])
+    expect(await checkWorkspace(mixed.folder, { ...TOLD, looks: [lookAt(mixed, { bronze_orders: 0, bronze_orders_rejected: 0 })] })).toEqual([])
+  })
 
   test('nothing when all is well', async () => expect(await checkWorkspace(mixed.folder, TOLD)).toEqual([]))
 

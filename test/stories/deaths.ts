@@ -4,7 +4,8 @@
  * same are one death.
  */
 import { createHash } from 'node:crypto'
-import { cpSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { type Effects, realEffects } from '../../src/effects.js'
 import type { Story } from './workspace.js'
 
@@ -33,11 +34,6 @@ export async function deathsOf(story: Story, work: (points: Points) => Promise<v
     if (deaths.has(key)) return
     const copy = begin()
     cpSync(story.folder, copy.folder, { recursive: true, filter: (path) => !path.endsWith('-shm') })
-    // The process that wrote them is dead.
-    for (const name of copy.list('tables', '.uncommitted')) {
-      const [, , ...uuid] = name.split('-')
-      renameSync(copy.path('tables', '.uncommitted', name), copy.path('tables', '.uncommitted', ['999999999', '0', ...uuid].join('-')))
-    }
     deaths.set(key, { at: what, story: copy })
   }
   await work({ fx: effectsWithPoints(point), point })
@@ -49,6 +45,9 @@ function contentOf(story: Story): string {
   for (const [path, content] of Object.entries(story.files())) if (!path.endsWith('-shm')) hash.update(`${path}\0${content.length}\0`).update(content)
   return hash.digest('hex')
 }
+
+/** The world of a process that is dead: what it left says so. */
+export const DEAD: Effects = { ...realEffects, processStart: (pid) => (pid === process.pid ? 'died' : realEffects.processStart(pid)) }
 
 function effectsWithPoints(point: (what: string) => void): Effects {
   const { files } = realEffects
@@ -62,7 +61,7 @@ function effectsWithPoints(point: (what: string) => void): Effects {
     }
   }
   return {
-    ...realEffects,
+    ...DEAD,
     files: {
       ...files,
       create(path, content, temporary) {
@@ -85,7 +84,14 @@ function effectsWithPoints(point: (what: string) => void): Effects {
       },
       makeFolder: around('makeFolder', files.makeFolder),
       remove: around('remove', files.remove),
-      removeFolder: around('removeFolder', files.removeFolder),
+      removeFolder(path) {
+        const inside = existsSync(path) ? readdirSync(path, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile()) : []
+        point(`before removeFolder ${shortOf(path)}`)
+        for (const entry of inside.slice(0, inside.length >> 1)) rmSync(join(entry.parentPath, entry.name))
+        point(`in removeFolder ${shortOf(path)}`)
+        files.removeFolder(path)
+        point(`after removeFolder ${shortOf(path)}`)
+      },
       rename: around('rename', files.rename),
       syncFile: around('syncFile', files.syncFile),
     },

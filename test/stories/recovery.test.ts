@@ -1,82 +1,23 @@
-/**
- * A kill during recovery: killed at one step, started, killed at another, started again. What must follow is told by a model that
- * knows of each life only where it ended.
- */
+/** A kill during recovery, of each way of writing: the first where the table has the batch and nobody has recorded it. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { STEPS, type Step } from '../../src/engine/steps.js'
+import { STEPS } from '../../src/engine/steps.js'
 import { bronzeOrders } from '../../src/queries/bronze-orders.js'
-import { eventsCopy } from '../../src/queries/events-copy.js'
 import { orders } from '../../src/queries/orders.js'
-import { newStory, temporaryStories, type Story } from './workspace.js'
-
-const WAYS = [
-  { name: 'native sink', query: bronzeOrders, idempotent: true, rows: 9 },
-  { name: 'append', query: eventsCopy, idempotent: false, rows: 9 },
-  { name: 'append with txn', query: eventsCopy, idempotent: true, rows: 9 },
-  { name: 'MERGE', query: orders, idempotent: true, rows: 8 },
-]
-
-const PAIRS = STEPS.flatMap((first) => STEPS.map((second) => [first, second] as const))
+import { type Beginnings, beginnings, expectKilledTwice, WAYS_OF_WRITING } from './kill-in-recovery.js'
+import { temporaryStories } from './workspace.js'
 
 const begin = temporaryStories()
-let topicOnly: Story
-let withBronze: Story
+let beginning: Beginnings
 beforeAll(async () => {
-  topicOnly = newStory()
-  await topicOnly.produce(1, 2, 3, 4)
-  withBronze = newStory(topicOnly)
-  await withBronze.run(bronzeOrders)
+  beginning = await beginnings()
 })
-afterAll(() => {
-  topicOnly.remove()
-  withBronze.remove()
-})
+afterAll(() => beginning.remove())
 
-describe.each(WAYS)('$name', ({ query, idempotent, rows }) => {
-  test.each(PAIRS)('killed at %s, then at %s', async (first, second) => {
-    const story = begin(query === bronzeOrders ? topicOnly : withBronze)
-    let expected: Outcome = { writes: 0, attempts: 0, isDone: false, isKilled: false }
-
-    for (const killAt of [first, second, null]) {
-      expected = afterLife(expected, idempotent, killAt)
-      const { ending } = await story.run(query, { idempotent, ...(killAt ? { killAt } : {}) })
-      expect(ending.kind).toBe(expected.isKilled ? 'killed' : 'ended')
-      expect(story.list('checkpoints', query.name, 'commits')).toEqual(expected.isDone ? ['0'] : [])
-    }
-
-    expect(expected.isDone).toBe(true)
-    expect(await story.rows(query.table)).toHaveLength(expected.writes * rows)
-    const ledger = await story.store((store) => store.ledger.rowsOfQuery(query.name))
-    expect(ledger.map((row) => row.attempt)).toEqual(Array.from({ length: expected.attempts }, (_, index) => index + 1))
-    expect(ledger.filter((row) => row.outcome === 'committed')).toHaveLength(expected.writes)
-    await story.expectSound()
+describe.each(WAYS_OF_WRITING)('$name', (way) => {
+  test.each(STEPS)('killed at version-linked, then at %s', async (second) => {
+    await expectKilledTwice(begin(beginning.of(way)), way, 'version-linked', second)
   })
 })
-
-interface Outcome {
-  /** Versions that hold the batch. */
-  readonly writes: number
-  /** Attempts that the ledger knows. */
-  readonly attempts: number
-  /** Whether the batch is committed. */
-  readonly isDone: boolean
-  readonly isKilled: boolean
-}
-
-/** The model: what is on disk after one more life, which ends at a step or, with null, when there is no work left. */
-function afterLife(before: Outcome, sinkKnowsBatch: boolean, killAt: Step | null): Outcome {
-  if (before.isDone) return { ...before, isKilled: false }
-  const skips = sinkKnowsBatch && before.writes > 0
-  const isReached = (step: Step) => !skips || !['mid-write', 'files-written', 'version-linked'].includes(step)
-  const isKilled = killAt !== null && isReached(killAt)
-  const reaches = (step: Step) => isReached(step) && (!isKilled || STEPS.indexOf(step) <= STEPS.indexOf(killAt))
-  return {
-    writes: before.writes + (reaches('version-linked') ? 1 : 0),
-    attempts: before.attempts + (reaches('offsets-logged') ? 1 : 0),
-    isDone: reaches('batch-committed'),
-    isKilled,
-  }
-}
 
 test('the ledger says the same of a MERGE, whether its writer recorded it or the one who adopted it', async () => {
   const story = begin()

@@ -267,6 +267,29 @@ describe('a drop', () => {
     expect(points).toBe(7)
   })
 
+  test('that two end at once takes nothing of a table that is made meanwhile', async () => {
+    const mortal = mortalEffects()
+    const dropping = Store.open(story.folder, mortal.fx)
+    mortal.dieAt(0)
+    expect(() => dropping.drop('pets')).toThrow('died')
+    dropping.close()
+
+    let made: Promise<unknown> | null = null
+    const slow: Effects = {
+      ...realEffects,
+      // What it looked up is old by now.
+      randomUuid() {
+        const other = made === null ? open() : null
+        if (other !== null) made = add(other, 2, 'Bob')
+        return realEffects.randomUuid()
+      },
+    }
+    open(slow)
+    await made
+    expect(made).not.toBeNull()
+    expect(await story.rows('pets')).toEqual([{ id: 2, name: 'Bob' }])
+  })
+
   test('is seen by others, who then make another table', async () => {
     const { tableId } = theirs.snapshot('pets') ?? {}
     ours.drop('pets')

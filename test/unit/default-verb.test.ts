@@ -22,12 +22,6 @@ describe('without a verb', () => {
     expect(await run(line)).toMatchObject({ exitCode: 2, stdout: '', stderr: happened + todo, context: undefined })
   })
 
-  test('frame with --kafka: it does not know it, and says so instead of showing another topic', async () => {
-    const { exitCode, stdout, stderr } = await commandHere('/base', ['frame', '--kafka', 'broker:9092'])
-    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' })
-    expect(stderr).toMatch(/embedded topics only, and --kafka was given\n.+\n$/)
-  })
-
   test('help tells the options of the default one after the verbs, and does not list it', async () => {
     const { stdout } = await commandHere('/base', ['--help'])
     expect(stdout).toMatch(/^Usage: streamtop \[VERB\] \[options\]\n/)

@@ -1,5 +1,6 @@
 /** The promises of the real effects that only a race or a loss of power would show. */
-import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import fs, { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync } from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
@@ -34,5 +35,60 @@ describe('makeFolder', () => {
     const synced = vi.spyOn(files, 'syncFolder')
     makeFolder(folder)
     expect(synced.mock.calls).toEqual([[root]])
+  })
+
+  test('syncs the parent of a folder that is there, once: who made it may have died before', () => {
+    mkdirSync(join(root, 'a'))
+    const opened: unknown[] = []
+    const { openSync } = fs
+    fs.openSync = ((path: string, ...rest: [string]) => {
+      opened.push(path)
+      return openSync(path, ...rest)
+    }) as typeof openSync
+    syncBuiltinESMExports()
+    try {
+      files.makeFolder(join(root, 'a'))
+      files.makeFolder(join(root, 'a'))
+    } finally {
+      fs.openSync = openSync
+      syncBuiltinESMExports()
+    }
+    expect(opened).toEqual([root])
+  })
+})
+
+describe('a growing file', () => {
+  test('is made anew, for its owner alone', () => {
+    const path = join(root, 'a')
+    files.createGrowing(path).close()
+    expect(statSync(path).mode & 0o777).toBe(0o600)
+    expect(() => files.createGrowing(path)).toThrow('EEXIST')
+    symlinkSync(join(root, 'nowhere'), join(root, 'b'))
+    expect(() => files.createGrowing(join(root, 'b'))).toThrow('EEXIST')
+  })
+
+  test('has what was appended whole or not at all, when the disk is full in the middle of it', () => {
+    const path = join(root, 'a')
+    const file = files.createGrowing(path)
+    file.append('first\n')
+    const { writeSync } = fs
+    let calls = 0
+    const short = (fd: number, content: Uint8Array, offset: number, length: number) => {
+      calls += 1
+      if (calls > 1) throw new Error('ENOSPC')
+      return writeSync(fd, content, offset, Math.min(3, length))
+    }
+    fs.writeSync = short as typeof writeSync
+    syncBuiltinESMExports()
+    try {
+      expect(() => file.append('second\n')).toThrow('ENOSPC')
+    } finally {
+      fs.writeSync = writeSync
+      syncBuiltinESMExports()
+    }
+    expect(readFileSync(path, 'utf8')).toBe('first\n')
+    file.append('third\n')
+    file.close()
+    expect(readFileSync(path, 'utf8')).toBe('first\nthird\n')
   })
 })

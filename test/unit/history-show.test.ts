@@ -20,6 +20,7 @@ async function runVerb<Options extends object>(verb: Verb<Options>, story: Story
   const signal = new AbortController().signal
   const context: Context<Options> = {
     workspace: story.folder,
+    isWorkspaceGiven: true,
     adopt: false,
     configFile: null,
     kafka: null,

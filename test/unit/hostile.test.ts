@@ -18,8 +18,8 @@ import { sparkWorkspace } from '../spark-fixtures.js'
 // The verb itself, with its queries in this process.
 vi.mock('../../src/engine/process-runner.js', () => ({ processRunner: () => inlineRunner(openEmbeddedTopic, fx) }))
 
-/** Clears the screen, sets the title, turns the line around, is invisible, ends the line, is a C1 introducer. */
-const HOSTILE = '\u001b[2J\u001b]0;owned\u0007\u202egnp\u2066\u200b\u2028\u0085\u009b31m\r\b\u007f'
+/** Clears the screen, sets the title and the clipboard, turns the line around, is invisible, ends the line, is a C1 introducer. */
+const HOSTILE = '\u001b[2J\u001b]0;owned\u0007\u001b]52;c;b3duZWQ=\u0007\u200d\u00ad\ufeff\ufe0f\u202egnp\u2066\u200b\u2028\u0085\u009b31m\r\b\u007f'
 /** The same without what a folder's name cannot have; a file system takes all the rest. */
 const NAME = `evil${HOSTILE}`
 
@@ -38,7 +38,7 @@ async function printed(workspace: string, ...words: string[]): Promise<string> {
   let all = ''
   for (const isTerminal of [false, true]) {
     // What a verb draws for a terminal of its own accord (a count that is drawn over) is not foreign text.
-    if (isTerminal && words[0] === 'produce') continue
+    if (isTerminal && ['produce', 'frame'].includes(words[0] ?? '')) continue
     const { stdout, stderr } = await commandHere(workspace, words, { isTerminal })
     const text = stdout + stderr
     expect(text.match(ACTING), words.join(' ')).toBeNull()
@@ -47,8 +47,8 @@ async function printed(workspace: string, ...words: string[]): Promise<string> {
   return all
 }
 
-/** Controls but for the line end; marks of direction, and other ends of a line. */
-const ACTING = /(?!\n)[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu
+/** Controls but for the line end; marks of direction and all else that is not seen; other ends of a line. */
+const ACTING = /(?!\n)[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu
 /** What stands in its place: a control picture, a number, or an escape of JSON or of Spark. */
 const MARKED = /\u241b|\\u\{1b\}|\\u001b/
 
@@ -110,6 +110,10 @@ describe('in our own workspace', () => {
     expect(await printed(folder, 'run', 'fails', '--json')).toMatch(MARKED)
     expect(await printed(folder, 'status')).toMatch(MARKED)
     expect(await printed(folder, 'status', '--json')).toMatch(MARKED)
+  })
+
+  it('the dashboard, drawn once', async () => {
+    expect(await printed(folder, 'frame')).toMatch(MARKED)
   })
 
   it('records that are no orders', async () => {

@@ -1,5 +1,6 @@
 import { createServer, type Server, type Socket } from 'node:net'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { realEffects } from '../../src/effects.js'
 import { openKafkaConnection } from '../../src/topic/kafka-connection.js'
 import { finalError } from '../../src/topic/kafka-errors.js'
 import { metadataRequest } from '../../src/topic/kafka-requests.js'
@@ -10,17 +11,23 @@ let server: Server
 let settings: KafkaSettings
 let onRequest: (socket: Socket, correlationId: number) => void
 let connections = 0
+/** Set by a test whose server answers nothing at all; told that it was asked. */
+let isMute: (() => void) | null = null
 
 beforeEach(async () => {
   connections = 0
+  isMute = null
   server = createServer((socket) => {
     connections += 1
     socket.on('error', () => {})
     socket.on('data', (bytes) => {
-      const [key, correlationId] = [bytes.readInt16BE(4), bytes.readInt32BE(8)]
-      if (key === API_VERSIONS) socket.write(apiVersions(correlationId, 12))
-      else onRequest(socket, correlationId)
+      for (let at = 0; at < bytes.length; at += 4 + bytes.readInt32BE(at)) answer(bytes.readInt16BE(at + 4), bytes.readInt32BE(at + 8))
     })
+    const answer = (key: number, correlationId: number) => {
+      if (isMute) isMute()
+      else if (key === API_VERSIONS) socket.write(apiVersions(correlationId, 12))
+      else onRequest(socket, correlationId)
+    }
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as { port: number }
@@ -41,21 +48,24 @@ function apiVersions(correlationId: number, newest: number): Buffer {
   return bytes
 }
 
+/** One byte. */
+function answerTo(correlationId: number): Buffer {
+  const answer = Buffer.alloc(8 + 1)
+  answer.writeInt32BE(5, 0)
+  answer.writeInt32BE(correlationId, 4)
+  return answer
+}
+
 describe('a connection', () => {
   it('that broke in the middle of an answer is not used again', async () => {
-    const connection = openKafkaConnection(settings)
+    const connection = openKafkaConnection(settings, {}, realEffects)
     onRequest = (socket) => {
       // Says that 100 bytes come, sends 10 and dies.
       socket.end(Buffer.concat([Buffer.from([0, 0, 0, 100]), Buffer.alloc(10)]))
     }
     const first = await connection.send(null, metadataRequest('orders')).catch((error: unknown) => error)
     expect(finalError(first, settings)).toBeNull()
-    onRequest = (socket, correlationId) => {
-      const answer = Buffer.alloc(8 + 1)
-      answer.writeInt32BE(5, 0)
-      answer.writeInt32BE(correlationId, 4)
-      socket.write(answer)
-    }
+    onRequest = (socket, correlationId) => void socket.write(answerTo(correlationId))
     // The next answer is read from its own beginning: it is short, and that is what is said of it.
     const second = await connection.send(null, metadataRequest('orders')).catch((error: unknown) => error)
     expect(second).toBeInstanceOf(RangeError)
@@ -64,15 +74,10 @@ describe('a connection', () => {
   })
 
   it('that is idle sets no timers but the one that looks for late answers', async () => {
-    onRequest = (socket, correlationId) => {
-      const answer = Buffer.alloc(8 + 1)
-      answer.writeInt32BE(5, 0)
-      answer.writeInt32BE(correlationId, 4)
-      socket.write(answer)
-    }
+    onRequest = (socket, correlationId) => void socket.write(answerTo(correlationId))
     const timers = () => process.getActiveResourcesInfo().filter((resource) => resource === 'Timeout').length
     const before = timers()
-    const connection = openKafkaConnection(settings)
+    const connection = openKafkaConnection(settings, {}, realEffects)
     const request = { ...metadataRequest('orders'), decode: (bytes: Uint8Array) => bytes.length }
     expect(await connection.send(null, request)).toBe(1)
     expect(timers() - before).toBe(1)
@@ -80,23 +85,89 @@ describe('a connection', () => {
     expect(timers()).toBe(before)
   })
 
+  it('that the broker closed while it was idle is opened again, once for all that are asked at the same time', async () => {
+    let last: Socket | null = null
+    onRequest = (socket, correlationId) => {
+      last = socket
+      socket.write(answerTo(correlationId))
+    }
+    const connection = openKafkaConnection(settings, {}, realEffects)
+    const request = { ...metadataRequest('orders'), decode: (bytes: Uint8Array) => bytes.length }
+    expect(await connection.send(null, request)).toBe(1)
+    const closed = new Promise((resolve) => last?.on('close', resolve))
+    ;(last as Socket | null)?.end()
+    await closed
+    expect(await Promise.all([1, 2, 3].map(() => connection.send(null, request)))).toEqual([1, 1, 1])
+    expect(connections).toBe(2)
+    await connection.close()
+  })
+
   it('to nobody says so, each time', async () => {
     const closed = { ...settings, brokers: [{ host: '127.0.0.1', port: 1 }] }
-    const connection = openKafkaConnection(closed)
+    const connection = openKafkaConnection(closed, {}, realEffects)
     for (let time = 0; time < 2; time++) await expect(connection.send(null, metadataRequest('orders'))).rejects.toThrow(/ECONNREFUSED/)
     await connection.close()
   })
 
   it('asks the brokers one after the other', async () => {
     onRequest = (socket) => socket.destroy()
-    const connection = openKafkaConnection({ ...settings, brokers: [{ host: '127.0.0.1', port: 1 }, ...settings.brokers] })
+    const connection = openKafkaConnection({ ...settings, brokers: [{ host: '127.0.0.1', port: 1 }, ...settings.brokers] }, {}, realEffects)
     await expect(connection.send(null, metadataRequest('orders'))).rejects.toThrow(/losed/)
     expect(connections).toBe(1)
     await connection.close()
   })
 
+  it('to a broker that hangs, at once or later, says so in time, and asks it last from then on', async () => {
+    const asked: string[] = []
+    const hanging = createServer((socket) => socket.on('error', () => {}).on('data', () => asked.push('hanging')))
+    await new Promise<void>((resolve) => hanging.listen(0, '127.0.0.1', resolve))
+    const { port } = hanging.address() as { port: number }
+    onRequest = (socket, correlationId) => {
+      asked.push('answering')
+      socket.write(answerTo(correlationId))
+    }
+    const brokers = [{ host: '127.0.0.1', port }, ...settings.brokers]
+    const connection = openKafkaConnection({ ...settings, brokers }, { silenceMs: 50 }, realEffects)
+    const request = { ...metadataRequest('orders'), decode: (bytes: Uint8Array) => bytes.length }
+    for (let time = 0; time < 2; time++) expect(await connection.send(null, request)).toBe(1)
+    expect(asked).toEqual(['hanging', 'answering', 'answering'])
+    onRequest = () => {}
+    await expect(connection.send(brokers[1] ?? null, request)).rejects.toThrow('nothing came for 0.05 s')
+    await connection.close()
+    await new Promise((resolve) => hanging.close(resolve))
+  })
+
+  it('takes an answer that comes slowly for no silence', async () => {
+    onRequest = (socket, correlationId) => {
+      const bytes = [...answerTo(correlationId)]
+      const drip = setInterval(() => {
+        const byte = bytes.shift()
+        if (byte === undefined) return clearInterval(drip)
+        socket.write(Buffer.from([byte]))
+      }, 15)
+    }
+    const connection = openKafkaConnection(settings, { silenceMs: 60 }, realEffects)
+    const request = { ...metadataRequest('orders'), decode: (bytes: Uint8Array) => bytes.length }
+    expect(await connection.send(null, request)).toBe(1)
+    await connection.close()
+  })
+
+  it.each(['nothing', 'no request'])('to a broker that answers %s is closed at once', async (what) => {
+    const asked = new Promise<void>((resolve) => {
+      onRequest = () => resolve()
+      if (what === 'nothing') isMute = resolve
+    })
+    const connection = openKafkaConnection(settings, {}, realEffects)
+    const answer = connection.send(null, metadataRequest('orders')).catch((error: Error) => error.message)
+    await asked
+    const before = performance.now()
+    await connection.close()
+    expect(await answer).toBe('closed')
+    expect(performance.now() - before).toBeLessThan(1_000)
+  })
+
   it('that is closed ends what is under way', async () => {
-    const connection = openKafkaConnection(settings)
+    const connection = openKafkaConnection(settings, {}, realEffects)
     const asked = new Promise<void>((resolve) => {
       onRequest = () => resolve()
     })
@@ -108,7 +179,7 @@ describe('a connection', () => {
   })
 
   it('to a broker that lacks a version names it', async () => {
-    const connection = openKafkaConnection(settings)
+    const connection = openKafkaConnection(settings, {}, realEffects)
     await expect(connection.send(null, { ...metadataRequest('orders'), version: 13 })).rejects.toMatchObject({
       code: 'unsupported-feature',
       message: 'the broker does not have Metadata in version 13: it has 0 to 12',

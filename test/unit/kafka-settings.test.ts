@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -17,7 +17,7 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true }))
 
 function settings(properties: string, environment: Record<string, string> = {}, brokers = 'a:9092'): KafkaSettings {
-  writeFileSync(join(folder, 'client.properties'), properties)
+  writeFileSync(join(folder, 'client.properties'), properties, { mode: 0o600 })
   return readKafkaSettings({ brokers, propertiesFile: join(folder, 'client.properties') }, environment, realEffects)
 }
 
@@ -93,6 +93,32 @@ describe('a properties file', () => {
     ['a file that is not there', 'security.protocol=SSL\nssl.truststore.type=PEM\nssl.truststore.location=nowhere.pem', /nowhere.pem is not there/],
   ])('%s is refused', (_, properties, message) => {
     expect(errorOf(() => settings(properties))).toMatchObject({ code: 'bad-config', message: expect.stringMatching(message) })
+  })
+
+  it.each([0o640, 0o604, 0o660, 0o777])('with a secret in it, that others may read (mode %o), is refused by name', (mode) => {
+    const path = join(folder, 'client.properties')
+    writeFileSync(path, `sasl.password=${CANARY}`)
+    chmodSync(path, mode)
+    const refused = errorOf(() => readKafkaSettings({ brokers: 'a:1', propertiesFile: path }, {}, realEffects))
+    expect(refused).toMatchObject({
+      code: 'bad-config',
+      message: expect.stringContaining(`${path} has sasl.password in it`),
+      hint: expect.stringContaining('chmod 600'),
+    })
+    expect(refused.message).toContain(`(mode 0${mode.toString(8)})`)
+    expect(refused.message).not.toContain('canary')
+    // Without a secret it may be everybody's.
+    writeFileSync(path, 'security.protocol=SSL\nsasl.username=alice')
+    readKafkaSettings({ brokers: 'a:1', propertiesFile: path }, {}, realEffects)
+  })
+
+  it('naming a private key that others may read is refused', () => {
+    const key = join(folder, 'client.pem')
+    writeFileSync(key, '-----BEGIN PRIVATE KEY-----', { mode: 0o644 })
+    const named = 'security.protocol=SSL\nssl.keystore.type=PEM\nssl.keystore.location=client.pem'
+    expect(errorOf(() => settings(named)).message).toMatch(/client\.pem has a private key in it/)
+    chmodSync(key, 0o400)
+    expect(settings(named).tls?.key).toContain('PRIVATE KEY')
   })
 
   it('to this machine a password may go in the clear', () => {

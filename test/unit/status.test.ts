@@ -340,6 +340,7 @@ describe('streamtop status', () => {
     const lines: string[] = []
     const context: Context<{ watch?: boolean }> = {
       workspace,
+      isWorkspaceGiven: true,
       adopt: false,
       configFile: null,
       kafka: null,

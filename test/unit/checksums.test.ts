@@ -1,0 +1,81 @@
+/** What tells that bytes have changed: the checksum of a version's text, of a data file, and of other writers' pages. */
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { columnsFromRows } from '../../src/store/columns-from-rows.js'
+import { decodeParquet, encodeParquet } from '../../src/store/parquet.js'
+import { defineSchema } from '../../src/store/schema.js'
+import { formatVersion, parseVersion } from '../../src/store/version-text.js'
+import { sparkWorkspace } from '../spark-fixtures.js'
+
+const commitInfo = { operation: 'WRITE', note: '"textCrc32":"ffffffff"}}' }
+const txns = [{ appId: 'a', version: 1, lastUpdatedMs: 1 }]
+const TEXT = formatVersion({ commitInfo, metadata: null, protocol: null, txns, adds: [], removes: [] })
+
+describe("a version's text", () => {
+  test('says its checksum, also when it is made again from what was read', () => {
+    const actions = parseVersion(TEXT, 'here')
+    expect(actions).toMatchObject({ commitInfo, txns })
+    expect(formatVersion(actions)).toBe(TEXT)
+    expect(TEXT.split('\n')[0]).toMatch(/,"textCrc32":"[\da-f]{8}"\}\}$/)
+  })
+
+  test('cut at a line, or with another character anywhere, is refused or says the same', () => {
+    expect(() => parseVersion(`${TEXT.split('\n')[0]}\n`, 'here')).toThrow('here is not what was committed')
+    const said = JSON.stringify(withoutCommitInfo(TEXT))
+    for (let at = 0; at < TEXT.length; at++) {
+      const changed = TEXT.slice(0, at) + String.fromCharCode(TEXT.charCodeAt(at) ^ 1) + TEXT.slice(at + 1)
+      let found: unknown
+      try {
+        found = withoutCommitInfo(changed)
+      } catch (error) {
+        expect(error).toMatchObject({ code: 'table-damaged', hint: expect.any(String) })
+        continue
+      }
+      expect([at, JSON.stringify(found)]).toEqual([at, said])
+    }
+  })
+
+  test("another writer's has none, and is read as it stands", () => {
+    expect(parseVersion('{"commitInfo":{"operation":"WRITE"}}\n{"txn":{"appId":"a","version":1}}\n', 'there').txns).toHaveLength(1)
+  })
+})
+
+function withoutCommitInfo(text: string): unknown {
+  return { ...parseVersion(text, 'here'), commitInfo: null }
+}
+
+describe('a data file', () => {
+  const schema = defineSchema({ id: 'int', note: 'string', 'streamtop.crc32': 'string' })
+  const rows = Array.from({ length: 40 }, (_, id) => ({ id, note: `note ${id % 7}`, 'streamtop.crc32': 'streamtop.crc32' }))
+
+  test('of streamtop with any bit flipped is refused, or has the same rows', { timeout: 120_000 }, async () => {
+    const bytes = await encodeParquet(columnsFromRows(schema, rows))
+    const same = await decodeParquet(bytes, schema)
+    let refused = 0
+    for (let at = 0; at < bytes.length; at += 3) {
+      const changed = Uint8Array.from(bytes)
+      changed[at] = (changed[at] as number) ^ (1 << (at & 7))
+      const found = await decodeParquet(changed, schema).catch((error: unknown) => error)
+      if (found instanceof Error) refused++
+      else expect([at, found]).toEqual([at, same])
+    }
+    expect(refused).toBeGreaterThan(bytes.length / 3 - 40)
+  })
+
+  test('of Spark with a bit flipped in a page is refused: its pages have checksums', async () => {
+    const folder = join(sparkWorkspace('plain-append-twice'), 'tables', 'bronze_orders')
+    const bytes = readFileSync(join(folder, readdirSync(folder).find((name) => name.endsWith('.parquet')) ?? ''))
+    const customers = defineSchema({ customer_id: 'string' })
+    const same = await decodeParquet(bytes, customers)
+    const at = bytes.indexOf('C01')
+    expect(at).toBeGreaterThan(0)
+    bytes[at + 2] = (bytes[at + 2] as number) ^ 2
+    await expect(decodeParquet(bytes, customers)).rejects.toMatchObject({
+      code: 'table-damaged',
+      message: expect.stringContaining('checksum of column customer_id'),
+    })
+    bytes[at + 2] = (bytes[at + 2] as number) ^ 2
+    expect(await decodeParquet(bytes, customers)).toEqual(same)
+  })
+})
