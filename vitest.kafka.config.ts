@@ -6,8 +6,8 @@ export default defineConfig({
     include: ['test/kafka/**/*.kafka.ts'],
     globalSetup: ['test/kafka/global-setup.ts'],
     pool: 'forks',
-    // Each file has a broker of its own, and two at once are enough for a small machine.
-    maxWorkers: 2,
+    // Each file has a broker of its own, and waits for it most of the time: three fit on two cores.
+    maxWorkers: 3,
     testTimeout: 60_000,
     hookTimeout: 120_000,
   },

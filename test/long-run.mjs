@@ -35,7 +35,7 @@ const QUERIES = [
 ]
 
 /** The most that may ever be seen. A checkpoint keeps a hundred batches; the WAL is moved at four megabytes and does not shrink. */
-const MOST = { 'files of a checkpoint': 230, 'megabytes of WAL': 16, 'open files': 64, 'megabytes of memory': 250 }
+const MOST = { 'files of a checkpoint': 230, 'megabytes of WAL': 16, 'open files': 96, 'megabytes of memory': 250 }
 /** A query that runs until it is interrupted ends with it. */
 const SIGINT_EXIT = 130
 const seen = Object.fromEntries(Object.keys(MOST).map((what) => [what, 0]))
@@ -153,7 +153,7 @@ function measure({ name }, pid, killAt) {
   most('megabytes of memory', megabytes)
   if (killAt !== Number.POSITIVE_INFINITY) return
   const life = lastLife.get(name) ?? { first: null, last: null }
-  if (life.first === null && newestOf({ name }, 'offsets') > batches * 0.81) life.first = megabytes
+  if (life.first === null && newestOf({ name }, 'offsets') > batches * 0.85) life.first = megabytes
   lastLife.set(name, { ...life, last: megabytes })
 }
 

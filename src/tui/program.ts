@@ -116,7 +116,9 @@ export class Program {
       if (this.#over.signal.aborted) await closeAll(opened)
       else {
         this.#unsubscribe = opened.session.subscribe((message) => this.#take(message, 'event'))
-        opened.play?.begin((event) => this.#take({ kind: 'play', event }, 'key')).catch((error) => this.fail(error))
+        // Quit while it was opening: no line is to be played in a workspace that is being closed.
+        if (this.#isClosing) opened.play?.stop()
+        else opened.play?.begin((event) => this.#take({ kind: 'play', event }, 'key')).catch((error) => this.fail(error))
       }
       return opened
     } catch (error) {

@@ -3,15 +3,12 @@
  * knows of each life only where it ended. `npm test` plays some of the pairs, `npm run test:harness` all of them.
  */
 import { expect } from 'vitest'
-import { foreachBatch, type QueryDefinition, query, table } from '../../src/engine/definition.js'
+import type { QueryDefinition } from '../../src/engine/definition.js'
 import { STEPS, type Step } from '../../src/engine/steps.js'
 import { bronzeOrders } from '../../src/queries/bronze-orders.js'
 import { eventsCopy } from '../../src/queries/events-copy.js'
 import { orders } from '../../src/queries/orders.js'
-import { ordersSchema } from '../../src/queries/orders-schema.js'
-import { projectColumns } from '../../src/store/columns.js'
-import { newer } from '../../src/store/merge-spec.js'
-import { newestOfEach } from '../../src/store/newest-of-each.js'
+import { apart, together } from '../torture/queries.js'
 import type { FurtherPromises } from './promises.js'
 import { newStory, type Story } from './workspace.js'
 
@@ -25,29 +22,6 @@ export interface WayOfWriting {
   readonly promises?: FurtherPromises
 }
 
-const apart = query(
-  'apart',
-  table('bronze_orders'),
-  foreachBatch(async (batch) => {
-    for (const name of ['apart', 'apart_too']) await batch.append(name, batch.columns, batch.idempotent ? { txnAppId: 'apart', txnVersion: batch.id } : {})
-  }),
-  { alsoWrites: ['apart_too'], holds: 'every-row' },
-)
-
-const together = query(
-  'together',
-  table('bronze_orders'),
-  foreachBatch(async (batch) => {
-    await batch.createTable('newest', ordersSchema)
-    const newest = projectColumns(newestOfEach(batch.columns, ['order_id'], 'event_time', 'partition', 'offset'), ordersSchema)
-    await batch.commitTogether([
-      { append: 'together', rows: batch.columns, txnAppId: 'together', txnVersion: batch.id },
-      { merge: 'newest', rows: newest, on: 'order_id', whenMatched: { when: newer('event_time'), act: 'update' }, whenNotMatched: 'insert' },
-    ])
-  }),
-  { alsoWrites: ['newest'], holds: 'every-row', idempotent: true },
-)
-
 const alsoApart = { apart: { alsoWrites: [{ table: 'apart_too' }] } }
 const alsoNewest: FurtherPromises = { together: { alsoWrites: [{ table: 'newest', holds: 'newest-of-each-order' }] } }
 
@@ -58,9 +32,9 @@ export const WAYS_OF_WRITING: readonly WayOfWriting[] = [
   { name: 'append with txn', query: eventsCopy, idempotent: true, writes: [{ events_copy: 9 }] },
   { name: 'MERGE', query: orders, idempotent: true, writes: [{ orders: 8 }] },
   { name: 'plain insert', query: orders, idempotent: false, writes: [{ orders: 8 }] },
-  { name: 'two tables apart', query: apart, idempotent: false, writes: [{ apart: 9 }, { apart_too: 9 }], promises: alsoApart },
-  { name: 'two tables apart with txn', query: apart, idempotent: true, writes: [{ apart: 9 }, { apart_too: 9 }], promises: alsoApart },
-  { name: 'two tables together', query: together, idempotent: true, writes: [{ together: 9, newest: 8 }], promises: alsoNewest },
+  { name: 'two tables apart', query: apart(), idempotent: false, writes: [{ apart: 9 }, { apart_too: 9 }], promises: alsoApart },
+  { name: 'two tables apart with txn', query: apart(), idempotent: true, writes: [{ apart: 9 }, { apart_too: 9 }], promises: alsoApart },
+  { name: 'two tables together', query: together(), idempotent: true, writes: [{ together: 9, newest: 8 }], promises: alsoNewest },
 ]
 
 /** The workspaces that stories begin with: one whose topic has nine events, one whose bronze has them too. */

@@ -23,12 +23,17 @@ export class ManualClock {
       sleep: (durationMs, signal) =>
         new Promise((resolve) => {
           if (signal?.aborted) return resolve()
-          const timer: Timer = { dueMs: this.nowMs + durationMs, fire: resolve }
-          this.#timers.push(timer)
-          signal?.addEventListener('abort', () => {
+          const forget = () => {
             this.#timers = this.#timers.filter((other) => other !== timer)
             resolve()
-          })
+          }
+          const fire = () => {
+            signal?.removeEventListener('abort', forget)
+            resolve()
+          }
+          const timer: Timer = { dueMs: this.nowMs + durationMs, fire }
+          this.#timers.push(timer)
+          signal?.addEventListener('abort', forget)
         }),
     }
   }

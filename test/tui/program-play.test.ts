@@ -4,6 +4,7 @@ import { realEffects } from '../../src/effects.js'
 import { pausableClock } from '../../src/scenario/pausable-clock.js'
 import type { PlayEnd, PlayEvent } from '../../src/scenario/play-event.js'
 import { PlayConductor } from '../../src/tui/play-conductor.js'
+import type { PlaySetting } from '../../src/tui/play-state.js'
 import { Program } from '../../src/tui/program.js'
 import { FakeSession } from './fake-session.js'
 import { ManualClock } from './manual-clock.js'
@@ -56,7 +57,37 @@ test('taken over, no line is played any more; at the end what was opened with th
   expect([session.isClosed, lines.isStopped, lines.isClosed]).toEqual([true, true, true])
 })
 
-async function begun() {
+for (const how of ['q', 'ctrl-c', 'escape then q', 'a signal'] as const) {
+  for (const waitsAt of ['nothing', 'captions', 'lines'] as const) {
+    test(`ended by ${how} while it is opening, no line is played, also when it waits at ${waitsAt}`, async () => {
+      const [opening, closing] = [gate(), gate()]
+      const { program, clock, session, lines } = await begun({ waitsAt, speed: 100 }, opening.passed)
+      session.mayClose = closing.passed
+      for (const name of how.split(' then ')) {
+        if (how === 'a signal') program.quit()
+        else program.press({ name })
+      }
+      opening.open()
+      // However long it takes to close.
+      await clock.advance(60_000)
+      expect([lines.told, lines.isStopped, lines.isClosed]).toEqual([0, true, false])
+      closing.open()
+      await program.ended
+      expect([lines.told, lines.isClosed]).toEqual([0, true])
+    })
+  }
+}
+
+/** What is waited for until a test lets it be. */
+function gate() {
+  let open = () => {}
+  const passed = new Promise<void>((resolve) => {
+    open = resolve
+  })
+  return { passed, open: () => open() }
+}
+
+async function begun(change: Partial<PlaySetting> = {}, opening: Promise<void> = Promise.resolve()) {
   const clock = new ManualClock()
   const fx = clock.effects(realEffects)
   const session = new FakeSession()
@@ -77,7 +108,10 @@ async function begun() {
     lines.isClosed = true
   }
   const program = new Program(
-    async () => ({ ...session.opened, play: conductor, close }),
+    async () => {
+      await opening
+      return { ...session.opened, play: conductor, close }
+    },
     {
       size: { columns: 80, rows: 24 },
       draw: () => {},
@@ -88,7 +122,7 @@ async function begun() {
       chapter: (title) => void chapters.push(title),
     },
     fx,
-    setting(),
+    setting(change),
   )
   program.start()
   await clock.advance(500)

@@ -1,12 +1,15 @@
-/** What tells that bytes have changed: the checksum of a version's text, of a data file, and of other writers' pages. */
-import { readdirSync, readFileSync } from 'node:fs'
+/** What tells that bytes have changed: the checksum of a version's text, of a data file, of other writers' pages; and a database that was cut. */
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { asStreamtopError } from '../../src/errors.js'
+import { bronzeOrders } from '../../src/queries/bronze-orders.js'
 import { columnsFromRows } from '../../src/store/columns-from-rows.js'
 import { decodeParquet, encodeParquet } from '../../src/store/parquet.js'
 import { defineSchema } from '../../src/store/schema.js'
 import { formatVersion, parseVersion } from '../../src/store/version-text.js'
 import { sparkWorkspace } from '../spark-fixtures.js'
+import { temporaryStories } from '../stories/workspace.js'
 
 const commitInfo = { operation: 'WRITE', note: '"textCrc32":"ffffffff"}}' }
 const txns = [{ appId: 'a', version: 1, lastUpdatedMs: 1 }]
@@ -77,5 +80,27 @@ describe('a data file', () => {
     })
     bytes[at + 2] = (bytes[at + 2] as number) ^ 2
     expect(await decodeParquet(bytes, customers)).toEqual(same)
+  })
+})
+
+describe('a database', () => {
+  const begin = temporaryStories()
+
+  test.each([
+    ['topics.db', 'data-loss'],
+    ['tables/_log.db', 'table-damaged'],
+  ])('%s cut anywhere is refused by name: SQLite would read the rest of a page as zeros', async (file, code) => {
+    const story = begin()
+    await story.produce(1)
+    await story.run(bronzeOrders)
+    await story.produce(2)
+    const whole = readFileSync(story.path(file))
+    for (const left of [1, 100, 1_000, 4_095, 4_096, 5_000]) {
+      writeFileSync(story.path(file), whole.subarray(0, whole.length - left))
+      await expect(story.run(bronzeOrders).then(() => left)).rejects.toSatisfy((error: unknown) => asStreamtopError(error).code === code)
+    }
+    writeFileSync(story.path(file), whole)
+    await story.run(bronzeOrders)
+    await story.expectSound()
   })
 })
