@@ -13,7 +13,18 @@ const newStory = temporaryStories()
 
 async function dropIn(story: Story, table: string): Promise<unknown> {
   const output = new KeptOutput()
-  const context = { workspace: story.folder, isWorkspaceGiven: true, adopt: false, configFile: null, kafka: null, json: true, options: {}, arguments: [table], output, fx }
+  const context = {
+    workspace: story.folder,
+    isWorkspaceGiven: true,
+    adopt: false,
+    configFile: null,
+    kafka: null,
+    json: true,
+    options: {},
+    arguments: [table],
+    output,
+    fx,
+  }
   expect(await drop.run({ ...context, signal: new AbortController().signal })).toBe(0)
   return JSON.parse(output.said.stdout)
 }
