@@ -6,9 +6,6 @@
  *
  * A connection that had an error is never used again: kafkajs keeps the half of an answer that had come, and would read the next
  * answer behind it.
- *
- * A broker that hangs takes connections and requests and answers none. What tells it from a slow one is that nothing comes, not that
- * the answer is not whole: an answer of megabytes may take its time.
  */
 import type { Socket } from 'node:net'
 import { Kafka, logLevel } from 'kafkajs'
@@ -17,6 +14,7 @@ import { StreamtopError } from '../errors.js'
 import { KafkaSilenceError } from './kafka-errors.js'
 import type { KafkaRequest } from './kafka-requests.js'
 import { addressText, type KafkaAddress, type KafkaSettings } from './kafka-settings.js'
+import { unlessSilent } from './kafka-silence.js'
 
 export interface KafkaConnection {
   /**
@@ -181,37 +179,6 @@ async function openLine(internals: Internals, address: KafkaAddress, silenceMs: 
       return unlessSilent(sendOn(request), { silenceMs: patienceMs + request.waitMs, bytesRead, closing }, fx)
     },
     drop,
-  }
-}
-
-interface Silence {
-  readonly silenceMs: number
-  /** How many bytes have come from the broker. */
-  bytesRead(): number
-  /** Ends the wait. */
-  readonly closing: AbortSignal
-}
-
-/** @throws KafkaSilenceError when no byte comes for that long, and what the work throws */
-async function unlessSilent<Result>(work: Promise<Result>, { silenceMs, bytesRead, closing }: Silence, fx: Effects): Promise<Result> {
-  const isOver = new AbortController()
-  const silence = async (): Promise<never> => {
-    for (let before = -1; ; ) {
-      const now = bytesRead()
-      if (now === before) throw new KafkaSilenceError(silenceMs)
-      before = now
-      await fx.sleep(silenceMs, isOver.signal)
-      if (isOver.signal.aborted) throw new Error('closed')
-    }
-  }
-  const end = () => isOver.abort()
-  closing.addEventListener('abort', end)
-  if (closing.aborted) end()
-  try {
-    return await Promise.race([work, silence()])
-  } finally {
-    closing.removeEventListener('abort', end)
-    end()
   }
 }
 
