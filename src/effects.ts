@@ -311,9 +311,19 @@ function unlessMissing<T>(read: () => T): T | null {
   }
 }
 
+/** A file of a process in /proc; null when the process ends between the file's being opened and read. */
+function readUnlessEnded(path: string): string | null {
+  try {
+    return fs.readFileSync(path, 'utf8')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ESRCH') return null
+    throw error
+  }
+}
+
 /** Linux has the start time, in clock ticks since boot, as the 22nd field of /proc/<pid>/stat (proc(5)); elsewhere the pid alone counts. */
 function startOfProcess(pid: number): string | null {
-  const stat = unlessMissing(() => fs.readFileSync(`/proc/${pid}/stat`, 'utf8'))
+  const stat = unlessMissing(() => readUnlessEnded(`/proc/${pid}/stat`))
   if (stat !== null) {
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
     // A process that was killed stands there until its parent has taken note; it runs no more.

@@ -1,6 +1,7 @@
 /** The order in which a stream that begins with a snapshot of a table numbers its files (formats page §4.2). */
 import type { AddFile } from '../store/actions.js'
 import type { Snapshot } from '../store/table-log.js'
+import { encodePath } from '../store/version-text.js'
 
 /** Whoever keeps a snapshot need not have its files sorted again at every batch. */
 const sortedFiles = new WeakMap<Snapshot, readonly AddFile[]>()
@@ -16,9 +17,5 @@ export function inStreamOrder(snapshot: Snapshot): readonly AddFile[] {
 
 /** Delta sorts the paths as they stand in the log: URI-encoded, byte by byte. */
 function comparePaths(a: string, b: string): number {
-  return Buffer.compare(Buffer.from(encoded(a)), Buffer.from(encoded(b)))
-}
-
-function encoded(path: string): string {
-  return path.replace(/[ "#%<>?[\\\]^`{|}]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`)
+  return Buffer.compare(Buffer.from(encodePath(a)), Buffer.from(encodePath(b)))
 }

@@ -1,6 +1,7 @@
 /** What the SQLite log knows of all files that versions of a table have named: those that are live, and which version took the others out. */
 import type { Database } from '../database.js'
 import type { DeletionVector } from './actions.js'
+import { decodePath } from './version-text.js'
 
 export interface NamedFile {
   readonly path: string
@@ -22,9 +23,10 @@ export class FileHistory {
     return rows.map((row) => ({ ...row, deletionVector: row.deletionVector === null ? null : (JSON.parse(row.deletionVector) as DeletionVector) }))
   }
 
-  /** Whole paths and addresses of live files of all other tables: a clone may name files of the table beside it. */
+  /** Whole paths and addresses in the live files of all other tables, of deletion vectors too: a clone may name files of the table beside it. */
   wholePathsOfOthers(tableKey: number): string[] {
-    return this.#statements.wholePathsOfOthers.all(tableKey) as string[]
+    const rows = this.#statements.wholePathsOfOthers.all(tableKey) as { path: string; vectorPath: string | null }[]
+    return rows.flatMap(({ path, vectorPath }) => (vectorPath === null ? [path] : [path, decodePath(vectorPath)]))
   }
 
   /** Versions that removed files and added none with other rows, ascending: among them are those that wrote rows again and changed none. */
@@ -41,9 +43,10 @@ export class FileHistory {
 function prepareAll(database: Database) {
   return {
     named: database.prepare('SELECT path, deletion_vector AS deletionVector, removed_version AS removedVersion FROM files WHERE table_key = ?'),
-    wholePathsOfOthers: database
-      .prepare("SELECT path FROM files WHERE table_key <> ? AND removed_version IS NULL AND (path LIKE '/%' OR path LIKE 'file:%')")
-      .pluck(),
+    wholePathsOfOthers: database.prepare(
+      `SELECT path, CASE WHEN deletion_vector ->> '$.storageType' = 'p' THEN deletion_vector ->> '$.pathOrInlineDv' END AS vectorPath FROM files
+         WHERE table_key <> ? AND removed_version IS NULL AND (path LIKE '/%' OR path LIKE 'file:%')`,
+    ),
     removingVersions: database
       .prepare(
         `SELECT DISTINCT removed_version FROM files AS gone WHERE table_key = @tableKey AND removed_version > added_version AND NOT EXISTS (

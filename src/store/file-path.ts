@@ -21,6 +21,16 @@ export function filePathOf(tableFolder: string, path: string): string {
   })
 }
 
+/** Where a path of the log leads on this machine, also one that the log may not name; null when that is in another store. */
+export function localPathOf(tableFolder: string, path: string): string | null {
+  try {
+    return wholePathIn(path) ?? join(tableFolder, path)
+  } catch (error) {
+    if (error instanceof StreamtopError) return null
+    throw error
+  }
+}
+
 /** Whether a path is one of the files below a folder. */
 export function liesBelow(folder: string, path: string): boolean {
   const way = relative(resolve(folder), resolve(path))

@@ -10,7 +10,7 @@ import { StreamtopError } from '../errors.js'
 export const TEXT_CHECKSUM_TO_COME = { textCrc32: '00000000' } as const
 
 const TO_COME = TEXT_CHECKSUM_TO_COME.textCrc32
-const VALUE = /(?<="textCrc32":")[\da-f]{8}(?="\}\}\n)/
+const VALUE = /(?<="textCrc32":")[\da-f]{8}(?="\}\}$)/
 
 /** Puts the checksum into a new text whose first line ends with `TEXT_CHECKSUM_TO_COME`; any other text is given back as it is. */
 export function sealText(text: string): string {
@@ -32,8 +32,9 @@ export function checkText(text: string, where: string): void {
 }
 
 function placeIn(text: string): number | null {
-  const end = text.indexOf('\n') + 1
-  return VALUE.exec(text.slice(0, end))?.index ?? null
+  const end = text.indexOf('\n')
+  // A text that was cut behind its first line has no newline any more, and still says what it was.
+  return VALUE.exec(end < 0 ? text : text.slice(0, end))?.index ?? null
 }
 
 function checksumOf(text: string, at: number): string {

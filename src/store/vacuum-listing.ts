@@ -7,6 +7,8 @@ export interface ListedFile {
   readonly path: string
   readonly bytes: number
   readonly modifiedMs: number
+  /** Which file it is, whatever its name. */
+  readonly fileId: string
 }
 
 /**
@@ -28,6 +30,6 @@ function listBelow(tableFolder: string, prefix: string, partitionColumns: readon
     const status = fx.files.status(path)
     if (status === null) return []
     if (status.isFolder) return listBelow(tableFolder, `${prefix}${name}/`, partitionColumns, fx)
-    return DATA_FILE.test(name) ? [{ path: prefix + name, bytes: status.size, modifiedMs: status.modifiedMs }] : []
+    return DATA_FILE.test(name) ? [{ path: prefix + name, bytes: status.size, modifiedMs: status.modifiedMs, fileId: status.fileId }] : []
   })
 }

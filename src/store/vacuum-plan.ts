@@ -5,6 +5,8 @@ import type { ListedFile } from './vacuum-listing.js'
 export interface KnownFiles {
   /** Named by the newest version, or by one that is about to be linked. */
   readonly live: ReadonlySet<string>
+  /** Which files these are: a name may be spelled otherwise on the disk than in the log, and a whole path lead through a link. */
+  readonly liveFileIds: ReadonlySet<string>
   /** Named by older versions only. */
   readonly removed: ReadonlyMap<string, RemovedFile>
   /** Named by nobody, and their writer is at work: they may be named in the next moment. */
@@ -30,8 +32,8 @@ export interface VacuumedFile {
  * What comes from the future, for a clock went back, is kept.
  */
 export function planVacuum(listed: readonly ListedFile[], known: KnownFiles, keepAfterMs: number): VacuumedFile[] {
-  return listed.flatMap(({ path, bytes, modifiedMs }): VacuumedFile[] => {
-    if (known.live.has(path) || modifiedMs > keepAfterMs) return []
+  return listed.flatMap(({ path, bytes, modifiedMs, fileId }): VacuumedFile[] => {
+    if (known.live.has(path) || known.liveFileIds.has(fileId) || modifiedMs > keepAfterMs) return []
     const removed = known.removed.get(path)
     if (removed === undefined) return known.unfinished.has(path) ? [] : [{ path, bytes, kind: 'orphan' }]
     return removed.removedMs === null || removed.removedMs > keepAfterMs ? [] : [{ path, bytes, kind: 'removed' }]

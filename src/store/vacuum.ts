@@ -11,7 +11,7 @@ import type { CommitContext } from './commit.js'
 import { filesOfLivingWriters } from './data-file-name.js'
 import { vectorFileOf } from './deletion-vector.js'
 import { checkVacuumable } from './features.js'
-import { FILE_IS_GONE, filePathOf } from './file-path.js'
+import { FILE_IS_GONE, filePathOf, localPathOf } from './file-path.js'
 import { durationText, retentionOf } from './retention.js'
 import type { LoggedTable, SqliteLog } from './sqlite-log.js'
 import { noSuchTable } from './store.js'
@@ -61,8 +61,7 @@ export function vacuumTable(context: CommitContext, name: string, choices: Vacuu
   const prepared = preparedPaths(log, name)
   const base = context.base(name)
   if (base === null || base.table.tableKey !== before.table.tableKey) throw noSuchTable(name)
-  const known = knownFiles(log, base.table, folder, prepared, ofLiving, listed)
-  checkLiveFiles(name, folder, known.live, prepared, fx)
+  const known = knownFiles(context, base.table, prepared, ofLiving, listed)
 
   const files = planVacuum(listed, known, keepAfterMs)
   if (!choices.dryRun) for (const { path } of files) removeWithChecksum(join(folder, path), fx)
@@ -98,30 +97,42 @@ function preparedPaths(log: SqliteLog, name: string): string[] {
     .flatMap(({ text }) => parseVersion(text, `what was prepared for table ${name}`).adds.map(({ path }) => path))
 }
 
+/** @throws table-damaged when a live file is not there */
 function knownFiles(
-  log: SqliteLog,
+  { log, tablesFolder, fx }: CommitContext,
   table: LoggedTable,
-  folder: string,
   prepared: readonly string[],
   ofLiving: readonly string[],
   listed: readonly ListedFile[],
 ): KnownFiles {
+  const folder = join(tablesFolder, table.name)
   const isThere = new Set(listed.map(({ path }) => path))
-  const live = new Set([...prepared, ...log.files.wholePathsOfOthers(table.tableKey)].flatMap((path) => pathBelow(folder, path) ?? []))
+  const live = new Set<string>()
+  const elsewhere: string[] = []
+  const keep = (path: string) => {
+    const below = pathBelow(folder, path)
+    if (below === null) elsewhere.push(path)
+    else live.add(below)
+  }
+  for (const path of [...prepared, ...log.files.wholePathsOfOthers(table.tableKey)]) keep(path)
   const removed = new Map<string, RemovedFile>()
   const timeOf = removalTimes(log, table)
   for (const { path, deletionVector, removedVersion } of log.files.named(table.tableKey)) {
     const vectorFile = deletionVector && vectorFileOf(folder, deletionVector)
-    for (const below of [pathBelow(folder, path), vectorFile === null ? null : relative(folder, vectorFile)]) {
-      if (below === null) continue
-      if (removedVersion === null) live.add(below)
+    const vectorPath = vectorFile === null ? null : relative(folder, vectorFile)
+    if (removedVersion === null) {
+      keep(path)
+      if (vectorPath !== null) live.add(vectorPath)
+      continue
+    }
+    for (const below of [pathBelow(folder, path), vectorPath]) {
       // A file that was added again with another deletion vector was removed when it was last removed.
-      else if (isThere.has(below) && removedVersion >= (removed.get(below)?.version ?? 0))
+      if (below !== null && isThere.has(below) && removedVersion >= (removed.get(below)?.version ?? 0))
         removed.set(below, { version: removedVersion, removedMs: timeOf(path, removedVersion) })
     }
   }
   const unfinished = new Set(ofLiving.filter((path) => !live.has(path) && !removed.has(path)))
-  return { live, removed, unfinished }
+  return { live, liveFileIds: fileIdsOf(table.name, folder, { live, elsewhere, prepared }, fx), removed, unfinished }
 }
 
 /** When a version removed a file: what it says of that, and not before the versions before it. */
@@ -152,11 +163,32 @@ function pathBelow(folder: string, path: string): string | null {
   }
 }
 
-/** Where a live file is not found under its name, names are not understood, and no other can be called an orphan. */
-function checkLiveFiles(name: string, folder: string, live: ReadonlySet<string>, prepared: readonly string[], fx: Effects): void {
-  const missing = [...live].find((path) => !fx.files.exists(join(folder, path)) && !prepared.includes(path))
-  if (missing === undefined) return
-  throw new StreamtopError('table-damaged', `${join(folder, missing)} is gone although the newest version of table ${name} names it: nothing was removed`, {
+/**
+ * Which files those are that stay, by whatever name. Where a live one is not found under its own, names are not understood, and no other
+ * can be called an orphan.
+ */
+function fileIdsOf(
+  name: string,
+  folder: string,
+  { live, elsewhere, prepared }: { readonly live: ReadonlySet<string>; readonly elsewhere: readonly string[]; readonly prepared: readonly string[] },
+  fx: Effects,
+): Set<string> {
+  const fileIds = new Set<string>()
+  for (const path of live) {
+    const found = fx.files.status(join(folder, path))
+    if (found !== null) fileIds.add(found.fileId)
+    else if (!prepared.includes(path)) throw liveFileIsGone(name, join(folder, path))
+  }
+  for (const path of elsewhere) {
+    const local = localPathOf(folder, path)
+    const found = local === null ? null : fx.files.status(local)
+    if (found !== null) fileIds.add(found.fileId)
+  }
+  return fileIds
+}
+
+function liveFileIsGone(name: string, path: string): StreamtopError {
+  return new StreamtopError('table-damaged', `${path} is gone although the newest version of table ${name} names it: nothing was removed`, {
     hint: 'restore the file from a copy, or drop the table',
     condition: FILE_IS_GONE,
   })

@@ -26,9 +26,11 @@ function withoutChecksum({ textCrc32: _, ...commitInfo }: Record<string, unknown
 /**
  * The actions that a version's text says. Unknown actions and fields are passed over, as the protocol asks.
  * @param where names the file in an error
- * @throws table-damaged when a line is not a JSON object, an action lacks what it must have, or the text's checksum does not fit
+ * @throws table-damaged when there is no line, one is not a JSON object, an action lacks what it must have, or the text's checksum does not fit
  */
 export function parseVersion(text: string, where: string): VersionActions {
+  // No writer commits nothing; a loss of power leaves empty files of those who do not sync theirs.
+  if (text.trim() === '') throw truncated(`${where} is empty`)
   checkText(text, where)
   return actionsOf(parsedLines(text.split('\n').entries(), where), where)
 }
@@ -120,7 +122,11 @@ function parseLine(line: string, where: string): Record<string, unknown> {
   } catch {
     // said below, with the place
   }
-  throw new StreamtopError('table-damaged', `${where} is not an action of a Delta table`, {
+  throw truncated(`${where} is not an action of a Delta table`)
+}
+
+function truncated(what: string): StreamtopError {
+  return new StreamtopError('table-damaged', what, {
     hint: 'restore the file from a copy, or drop the table',
     condition: 'DELTA_TRUNCATED_TRANSACTION_LOG',
   })
@@ -184,9 +190,12 @@ function toDeletionVector(json: Record<string, unknown>): DeletionVector {
   }
 }
 
-/** Paths in the log are URI-encoded (RFC 2396); folders keep their slashes. */
-function encodePath(path: string): string {
-  return path.split('/').map(encodeURIComponent).join('/').replaceAll('%3D', '=')
+/**
+ * A path as it stands in the log: URI-encoded as Java does it (RFC 2396; `java.net.URI`, "other" characters stand for themselves). Spark
+ * compares it letter by letter: a remove that spells it otherwise than the add would leave the file live there.
+ */
+export function encodePath(path: string): string {
+  return path.replace(/[\p{Cc}\p{Z}"#%<>?[\\\]^`{|}]/gu, encodeURIComponent)
 }
 
 /** A path as it stands in the log, decoded once: what a writer escaped for the folder's name stays escaped. */

@@ -22,6 +22,8 @@ export async function unlessSilent<Result>(work: Promise<Result>, { silenceMs, b
       if (now === before) throw new KafkaSilenceError(silenceMs)
       before = now
       await fx.sleep(silenceMs, isOver.signal)
+      // Where this process was held up itself, what has come meanwhile is read in the turn after the one in which the time is up.
+      await fx.sleep(0, isOver.signal)
       if (isOver.signal.aborted) throw new Error('closed')
     }
   }

@@ -30,12 +30,12 @@ export interface KafkaTopicBounds {
   readonly latest: PartitionOffsets
 }
 
-/** Of the first broker that hangs: the second is still asked before whoever looks gives up. */
+/** Of the first of several brokers that hangs: the second is still asked before whoever looks gives up. */
 const SILENCE_MS = 1_000
 
 /** Keeps its connections between looks. @param names those that `look` looks at */
 export function openKafkaTopicEnds(settings: KafkaSettings, names: readonly string[], fx: Effects): KafkaTopicLooks {
-  const connection = openKafkaConnection(settings, { silenceMs: SILENCE_MS }, fx)
+  const connection = openKafkaConnection(settings, settings.brokers.length > 1 ? { silenceMs: SILENCE_MS } : {}, fx)
 
   async function metadataOf(name: string): Promise<TopicMetadata | null> {
     const metadata = await connection.send(null, metadataRequest(name))

@@ -284,7 +284,7 @@ export const PLANTED_BUGS = [
   {
     name: 'vacuum-of-a-needed-file',
     stands: 'a file of the newest version is removed',
-    edits: [{ file: 'src/store/vacuum-plan.ts', find: 'if (known.live.has(path) || modifiedMs', replace: 'if (modifiedMs' }],
+    edits: [{ file: 'src/store/vacuum-plan.ts', find: 'if (known.live.has(path) || known.liveFileIds.has(fileId) || modifiedMs', replace: 'if (modifiedMs' }],
   },
   {
     name: 'vacuum-of-a-file-being-written',

@@ -3,7 +3,7 @@
  * no file that a version names, nothing outside of the table's folder.
  */
 import { spawn } from 'node:child_process'
-import { copyFileSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
+import { copyFileSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { vacuum } from '../../src/commands/vacuum.js'
@@ -234,6 +234,56 @@ test('a clone beside the table keeps the files that it names', async () => {
   expect(kinds(await vacuumed(story, 'orders', NOW))).toEqual(['removed'])
 })
 
+test('a clone beside the table keeps the deletion vector that it names, and files that it names by another way to the workspace', async () => {
+  const story = begin()
+  cpSync(sparkWorkspace('deletion-vector'), story.folder, { recursive: true })
+  const before = await story.rows('bronze_orders')
+  const [file] = await story.store((store) => store.snapshot('bronze_orders')?.files.filter(({ deletionVector }) => deletionVector !== null) ?? [])
+  const vector = story.list('tables', 'bronze_orders').find((name) => name.endsWith('.bin')) ?? ''
+  // As Spark writes it whom another path led here.
+  const link = `${story.folder}-link`
+  symlinkSync(story.folder, link)
+  try {
+    for (const [clone, root] of Object.entries({ here: story.folder, there: link })) {
+      const whole = (name: string) => `file:${root}/tables/bronze_orders/${name}`
+      const deletionVector = { ...file?.deletionVector, storageType: 'p', pathOrInlineDv: whole(vector) }
+      const add = { path: whole(file?.path ?? ''), partitionValues: {}, size: file?.size, modificationTime: 1, dataChange: true, deletionVector }
+      mkdirSync(story.path('tables', clone, '_delta_log'), { recursive: true })
+      writeFileSync(story.path('tables', clone, '_delta_log', `${'0'.repeat(20)}.json`), shapeOf(story, clone) + `${JSON.stringify({ add })}\n`)
+    }
+    await story.store((store) => store.optimize('bronze_orders'))
+    expect(await vacuumed(story, 'bronze_orders', NOW)).toMatchObject({ files: [] })
+    await story.store((store) => store.drop('there'))
+    expect(await vacuumed(story, 'bronze_orders', NOW)).toMatchObject({ files: [] })
+    expect(await story.rows('here')).toHaveLength(before.length)
+    await story.store((store) => store.drop('here'))
+    expect(kinds(await vacuumed(story, 'bronze_orders', NOW))).toEqual(['removed', 'removed'])
+  } finally {
+    rmSync(link)
+  }
+})
+
+test('a live file stays whatever the disk calls it', async () => {
+  const story = await merged()
+  const [file] = await story.store((store) => store.snapshot('orders')?.files ?? [])
+  const path = file?.path ?? ''
+  // A disk that does not tell names apart as the log does finds the file by the log's name, and lists it by another.
+  const lists: Effects = {
+    ...fx,
+    processStart: () => 'later',
+    files: {
+      ...fx.files,
+      list: (folder) => fx.files.list(folder).map((name) => (name === path ? name.toUpperCase().replace('PARQUET', 'parquet') : name)),
+      isLink: (at) => fx.files.isLink(at.replace(/PART-[^/]+$/, path)),
+      status: (at) => fx.files.status(at.replace(/PART-[^/]+$/, path)),
+    },
+  }
+  const store = Store.open(story.folder, lists)
+  const { files } = store.vacuum('orders', NOW)
+  store.close()
+  expect(kinds({ files } as VacuumReport)).toEqual(['removed'])
+})
+
 test('nothing but data files of its folder is touched: no link is followed, no hidden name, no other file', async () => {
   const story = await merged()
   const table = (...parts: string[]) => story.path('tables', 'orders', ...parts)
@@ -268,6 +318,13 @@ test('nothing but data files of its folder is touched: no link is followed, no h
   symlinkSync(story.path('elsewhere'), table())
   await expect(vacuumed(story, 'orders', NOW)).rejects.toMatchObject({ code: 'unsupported-feature' })
 })
+
+/** Metadata and protocol of Spark's bronze, under another id. */
+function shapeOf(story: Story, id: string): string {
+  const lines = readFileSync(story.path('tables', 'bronze_orders', '_delta_log', `${'0'.repeat(20)}.json`), 'utf8').split('\n')
+  const shape = lines.filter((line) => line.startsWith('{"metaData"') || line.startsWith('{"protocol"'))
+  return shape.map((line) => `${line.replace(/"id":"[\da-f-]{36}"/, `"id":"${id}"`)}\n`).join('')
+}
 
 const everything = (story: Story) => (readdirSync(story.folder, { recursive: true }) as string[]).filter((path) => !path.includes('.db'))
 

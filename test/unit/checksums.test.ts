@@ -23,8 +23,10 @@ describe("a version's text", () => {
     expect(TEXT.split('\n')[0]).toMatch(/,"textCrc32":"[\da-f]{8}"\}\}$/)
   })
 
-  test('cut at a line, or with another character anywhere, is refused or says the same', () => {
-    expect(() => parseVersion(`${TEXT.split('\n')[0]}\n`, 'here')).toThrow('here is not what was committed')
+  test('cut anywhere, or with another character anywhere, is refused or says the same', () => {
+    for (let length = 0; length < TEXT.length; length++) {
+      expect(() => parseVersion(TEXT.slice(0, length), 'here')).toThrow(/^here(, line \d)? is (empty|not what was committed|not an action)/)
+    }
     const said = JSON.stringify(withoutCommitInfo(TEXT))
     for (let at = 0; at < TEXT.length; at++) {
       const changed = TEXT.slice(0, at) + String.fromCharCode(TEXT.charCodeAt(at) ^ 1) + TEXT.slice(at + 1)

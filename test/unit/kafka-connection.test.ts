@@ -5,6 +5,7 @@ import { openKafkaConnection } from '../../src/topic/kafka-connection.js'
 import { finalError } from '../../src/topic/kafka-errors.js'
 import { metadataRequest } from '../../src/topic/kafka-requests.js'
 import type { KafkaSettings } from '../../src/topic/kafka-settings.js'
+import { openKafkaTopicEnds } from '../../src/topic/kafka-topic-ends.js'
 
 /** A server that tells which requests it knows, and then does with the socket what the test says. */
 let server: Server
@@ -137,6 +138,22 @@ describe('a connection', () => {
     await new Promise((resolve) => hanging.close(resolve))
   })
 
+  it('for a look gives up early only where another broker can be asked', async () => {
+    isMute = () => {}
+    for (const [count, patienceMs] of [
+      [1, 3_000],
+      [2, 1_000],
+    ] as const) {
+      const waits: number[] = []
+      // Nothing has come by the time that a wait ends.
+      const hasty = { ...realEffects, sleep: async (durationMs: number) => void (durationMs > 0 && waits.push(durationMs)) }
+      const ends = openKafkaTopicEnds({ ...settings, brokers: Array(count).fill(settings.brokers[0]) }, ['orders'], hasty)
+      await expect(ends.look()).rejects.toMatchObject({ code: 'source-missing' })
+      expect(waits).toEqual(Array(count).fill(patienceMs))
+      await ends.close()
+    }
+  })
+
   it('takes an answer that comes slowly for no silence', async () => {
     onRequest = (socket, correlationId) => {
       const bytes = [...answerTo(correlationId)]
@@ -149,6 +166,19 @@ describe('a connection', () => {
     const connection = openKafkaConnection(settings, { silenceMs: 60 }, realEffects)
     const request = { ...metadataRequest('orders'), decode: (bytes: Uint8Array) => bytes.length }
     expect(await connection.send(null, request)).toBe(1)
+    await connection.close()
+  })
+
+  it('takes it for no silence of the broker when this process was busy', async () => {
+    onRequest = (socket, correlationId) => {
+      socket.write(answerTo(correlationId))
+      const until = performance.now() + 150
+      while (performance.now() < until);
+    }
+    const connection = openKafkaConnection(settings, { silenceMs: 50 }, realEffects)
+    const request = { ...metadataRequest('orders'), decode: (bytes: Uint8Array) => bytes.length }
+    for (let time = 0; time < 3; time++) expect(await connection.send(null, request)).toBe(1)
+    expect(connections).toBe(1)
     await connection.close()
   })
 

@@ -1,5 +1,5 @@
 /** Partition columns, mapped columns, and files that lie elsewhere: the table's log says what a row is, not the file alone. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DuckDBInstance } from '@duckdb/node-api'
@@ -15,7 +15,8 @@ import { parseStatistics } from '../../src/store/parse-statistics.js'
 import { partitionVector } from '../../src/store/partition-values.js'
 import { defineSchema, parseSchemaString, type Schema } from '../../src/store/schema.js'
 import { tableSchema } from '../../src/store/table-schema.js'
-import { decodePath } from '../../src/store/version-text.js'
+import { decodePath, formatVersion, parseVersion } from '../../src/store/version-text.js'
+import { SPARK_TABLES, SPARK_WORKSPACES } from '../spark-fixtures.js'
 import { readable } from './any-rows.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'streamtop-partitions-'))
@@ -183,3 +184,17 @@ function add(path: string, partitionValues: Record<string, string | null>): AddF
 async function write(name: string, schema: Schema, rows: readonly object[]): Promise<void> {
   writeFileSync(join(folder, name), await encodeParquet(columnsFromRows(schema, rows)))
 }
+
+test('a path is written letter by letter as Spark wrote it, or Spark would not find the file that a remove takes out', () => {
+  const names = [SPARK_WORKSPACES, SPARK_TABLES].flatMap((root) => readdirSync(root, { recursive: true, encoding: 'utf8' }).map((name) => join(root, name)))
+  const texts = names.filter((name) => /_delta_log.\d{20}\.json$/.test(name)).map((name) => readFileSync(name, 'utf8'))
+  const written = texts.flatMap((text) => [...text.matchAll(/^\{"add":\{"path":"([^"]+)"/gm)].map(([, path = '']) => path))
+  const elsewhere = ['file:/elsewhere/a%20b/tables/orders/part-1.parquet', 'p=a+b,c@d&e;f$g!(h)*~/part-1.parquet', 'p=a%253Ab/%22%5B%C2%A0%5D.parquet']
+  expect(written.some((path) => path.includes('ü'))).toBe(true)
+  for (const path of [...written, ...elsewhere]) {
+    const { adds } = parseVersion(`{"add":{"path":"${path}","size":1}}\n`, 'there')
+    const removes = adds.map((add) => ({ ...add, deletedMs: 1, rowCount: null }))
+    const text = formatVersion({ commitInfo: null, metadata: null, protocol: null, txns: [], adds, removes })
+    expect([...text.matchAll(/"path":"([^"]+)"/g)].map(([, said]) => said)).toEqual([path, path])
+  }
+})

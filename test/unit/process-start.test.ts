@@ -1,7 +1,8 @@
 /** When a process counts as running. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, readFileSync } from 'node:fs'
+import fs, { existsSync, readFileSync } from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
 import { expect, test } from 'vitest'
 import { realEffects } from '../../src/effects.js'
 
@@ -24,4 +25,25 @@ test.runIf(existsSync('/proc/self/stat'))('a killed process that its parent has 
   await expect.poll(() => readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.[0]).toBe('Z')
   expect(realEffects.processStart(pid)).toBeNull()
   parent.kill('SIGKILL')
+})
+
+test.runIf(existsSync('/proc/self/stat'))('a process that ends between the two calls that read of it is not running', async () => {
+  const child = spawn('sleep', ['60'], { stdio: 'ignore' })
+  await once(child, 'spawn')
+  const { pid } = child
+  if (pid === undefined) throw new Error('no child')
+  const opened = fs.openSync(`/proc/${pid}/stat`, 'r')
+  child.kill('SIGKILL')
+  await once(child, 'exit')
+  const { readFileSync: read } = fs
+  // The file is open already, as it is in the middle of a read.
+  fs.readFileSync = ((path: string, encoding: 'utf8') => read(path === `/proc/${pid}/stat` ? opened : path, encoding)) as typeof read
+  syncBuiltinESMExports()
+  try {
+    expect(realEffects.processStart(pid)).toBeNull()
+  } finally {
+    fs.readFileSync = read
+    syncBuiltinESMExports()
+    fs.closeSync(opened)
+  }
 })
