@@ -277,12 +277,26 @@ export function stopForFailedSync(what: string, cause: unknown): void {
   process.kill(process.pid, 'SIGKILL')
 }
 
-// Straight to the file: from a thread, `process.stderr` would need the thread that is about to end.
-let tellOfFailedSync = (error: StreamtopError): void => void fs.writeSync(2, `streamtop: ${error.message}\n${error.hint}\n`)
+/** Straight to the file: from a thread, `process.stderr` would need the thread that is about to end. */
+const sayOnStderr = (error: StreamtopError): void => void fs.writeSync(2, `streamtop: ${error.message}\n${error.hint}\n`)
 
-/** @param tell called before the process ends for a failed sync; there is no time for anything that waits */
-export function onFailedSync(tell: (error: StreamtopError) => void): void {
-  tellOfFailedSync = tell
+let teller: (error: StreamtopError, say: (error: StreamtopError) => void) => void = sayOnStderr
+
+/** Says why the process is about to end, as whoever asked for it with `onFailedSync` does, else on stderr. */
+export function tellOfFailedSync(error: StreamtopError): void {
+  teller(error, sayOnStderr)
+}
+
+/**
+ * @param tell called before the process ends for a failed sync, with a function that says it on stderr; there is no time for what waits
+ * @returns a function that takes it back
+ */
+export function onFailedSync(tell: typeof teller): () => void {
+  const before = teller
+  teller = tell
+  return () => {
+    teller = before
+  }
 }
 
 /** Of a folder that may be somebody else's: one that may not be opened, or is nothing that can be synced, is not ours to see to. */

@@ -14,3 +14,5 @@ export interface ToThread {
 export type FromThread =
   | { readonly number: number; readonly kind: 'done'; readonly result: unknown }
   | { readonly number: number; readonly kind: 'failed'; readonly error: ErrorMessage }
+  /** The process is about to end. Its first number is set to 1 and notified once that is said, for the thread waits. */
+  | { readonly kind: 'sync-failed'; readonly error: ErrorMessage; readonly isSaid: Int32Array }

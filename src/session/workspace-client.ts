@@ -3,7 +3,7 @@
  * crosses with its code, hint and condition.
  */
 import { Worker } from 'node:worker_threads'
-import type { Effects } from '../effects.js'
+import { type Effects, tellOfFailedSync } from '../effects.js'
 import { errorFrom } from '../engine/messages.js'
 import { StreamtopError } from '../errors.js'
 import type { FromThread, ServiceCall, ToThread } from './thread-messages.js'
@@ -33,6 +33,12 @@ export function startWorkspaceThread(options: ThreadOptions, fx: Effects): Works
     pending.clear()
   }
   worker.on('message', (message: FromThread) => {
+    if (message.kind === 'sync-failed') {
+      tellOfFailedSync(errorFrom(message.error))
+      Atomics.store(message.isSaid, 0, 1)
+      Atomics.notify(message.isSaid, 0)
+      return
+    }
     const call = pending.get(message.number)
     pending.delete(message.number)
     if (message.kind === 'done') call?.resolve(message.result)

@@ -6,7 +6,7 @@
  * back there, and covers the other signals and every exit. Its `alwaysLast` puts us after whoever else writes at an exit.
  */
 import { onExit } from 'signal-exit'
-import type { Effects } from '../effects.js'
+import { type Effects, onFailedSync } from '../effects.js'
 import type { Size } from './line.js'
 
 /** The part of `process.stdin` and `process.stdout` that is used. */
@@ -72,9 +72,14 @@ export class Terminal {
     // A rejection that nobody handles arrives here too.
     process.on('uncaughtException', onThrow)
     const giveWarnings = holdWarnings()
+    const forgetFailedSync = onFailedSync((error, say) => {
+      this.leave()
+      say(error)
+    })
     const forgetExit = onExit(() => this.leave(), { alwaysLast: true })
     this.#undo.push(() => {
       forgetExit()
+      forgetFailedSync()
       process.off('uncaughtException', onThrow)
       process.off('SIGCONT', onContinue)
       stdout.off('resize', onResize)
