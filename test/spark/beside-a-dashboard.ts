@@ -1,4 +1,6 @@
 /** Spark writes beside a dashboard that is open: it sees what Spark wrote, goes on with it, and gives it back. */
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect } from 'vitest'
 import { openLive } from '../session/live.js'
 import { GROUP_SIZE } from './orders-of-a-seed.js'
@@ -7,6 +9,8 @@ import type { Stage } from './play-history.js'
 export async function playBesideADashboard({ bases, spark }: Stage): Promise<void> {
   const base = await bases.get('orders-1')
   const workspace = bases.copy(base.folder)
+  // Its query is of the package that is installed, and here the source runs.
+  rmSync(join(workspace, 'streamtop.config.mjs'))
   const live = await openLive(workspace, { startsNothing: true, ratePerSecond: 0 })
   const copyBySpark = async () => {
     const command = {

@@ -117,4 +117,17 @@ describe.skipIf(fetched === null)('optimize and vacuum', () => {
       expect(files(workspace, table)).toHaveLength(1)
     }
   })
+
+  test('a partition whose name is spelled in a path: for Spark too the old files are gone', async () => {
+    const workspace = bases.copy((await bases.get('orders-1')).folder)
+    const cities = tableOf(workspace, 'cities')
+    await spark.sql(cities, 'CREATE TABLE {table} (id INT, city STRING) USING delta PARTITIONED BY (city)')
+    for (const id of [1, 2, 3]) await spark.sql(cities, `INSERT INTO {table} VALUES (${id}, 'Zürich+1'), (${id}, 'a b%20:=?#')`)
+    const before = await rowsOf(workspace, 'cities')
+    expect(before).toHaveLength(6)
+    expect(await streamtop(dist, workspace, 'optimize', 'cities')).toMatch(/6 files are now 2,/)
+    expect(await rowsOf(workspace, 'cities')).toEqual(before)
+    await streamtop(dist, workspace, 'vacuum', 'cities', ...ALL)
+    expect(await rowsOf(workspace, 'cities')).toEqual(before)
+  })
 })
