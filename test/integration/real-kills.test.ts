@@ -1,69 +1,8 @@
-/** Queries as real processes: killed by a real SIGKILL at each step, orphaned, doubled, stopped; and the bytes that they leave. */
-import Database from 'better-sqlite3'
+/** Queries as real processes: orphaned, doubled, stopped, killed as they go on; and the bytes that they leave. */
 import { describe, expect, test } from 'vitest'
-import { STEPS, type Step } from '../../src/engine/steps.js'
-import { COPY, expectSound, nineEvents, ORDERS } from '../nine-events.js'
-import { commandFolder, type CommandFolder, isRunning, until } from './command.js'
-
-/** Many processes one after the other, on a machine that may be busy. */
-const SLOW_MS = 120_000
-
-/** Nine orders in bronze. */
-function withBronze(): CommandFolder {
-  const at = commandFolder()
-  for (const line of ['produce --all', 'run bronze_orders']) expect(at.streamtop(line).exitCode).toBe(0)
-  return at
-}
-
-/** Who the lock of a query says holds it; a process that ends in peace takes its row away. */
-function lockRow(at: CommandFolder, query: string): number | null {
-  if (!at.list('.locks').includes(`${query}.db`)) return null
-  const database = new Database(at.path('.locks', `${query}.db`), { readonly: true })
-  try {
-    return (database.prepare('SELECT pid FROM holder').pluck().get() as number | undefined) ?? null
-  } catch {
-    return null
-  } finally {
-    database.close()
-  }
-}
-
-describe.each([
-  ['events_copy --idempotent', 'events_copy', 9],
-  ['orders', 'orders', 8],
-] as const)('run %s', (line, name, rows) => {
-  test('killed at each step and run again', { timeout: SLOW_MS }, async () => {
-    const bronze = withBronze()
-    for (const step of STEPS) {
-      const at = bronze.copy()
-      const killed = at.streamtop(`run ${line} --crash-at ${step}`)
-      expect(killed, step).toMatchObject({ exitCode: 0, stdout: expect.stringMatching(/^the stream failed: stopped /), stderr: '' })
-      expect(lockRow(at, name), `${step}: the row of a process that had no time to take it away`).not.toBeNull()
-      expect(at.list('checkpoints', name, 'offsets')).toEqual(step === 'planned' ? [] : ['0'])
-      expect(at.list('checkpoints', name, 'commits')).toEqual(step === 'batch-committed' ? ['0'] : [])
-      expect(dataFiles(at, name), step).toEqual(filesAfter(step))
-
-      const again = at.streamtop(`run ${line}`)
-      expect(again, step).toMatchObject({ exitCode: 0, stderr: '' })
-      const count = name === 'orders' ? (again.stdout.match(/^\| +\d/gm)?.length ?? 0) : Number(/has (\d+) rows/.exec(again.stdout)?.[1])
-      expect(count, step).toBe(rows)
-      expect(at.list('checkpoints', name, 'commits')).toEqual(['0'])
-      expect(lockRow(at, name)).toBeNull()
-      await expectSound(at, nineEvents(name === 'orders' ? ORDERS : COPY))
-    }
-  })
-})
-
-/** The data files in a table's folder: whole ones end in Parquet's magic. */
-function dataFiles(at: CommandFolder, table: string): ('whole' | 'half')[] {
-  const names = at.list('tables', table).filter((name) => name.endsWith('.parquet'))
-  return names.map((name) => (at.read('tables', table, name).endsWith('PAR1') ? 'whole' : 'half'))
-}
-
-function filesAfter(step: Step): ('whole' | 'half')[] {
-  const place = STEPS.indexOf(step) - STEPS.indexOf('mid-write')
-  return place < 0 ? [] : [place === 0 ? 'half' : 'whole']
-}
+import { COPY, expectSound, nineEvents } from '../nine-events.js'
+import { lockRow, withBronze } from './bronze-folder.js'
+import { commandFolder, isRunning, until } from './command.js'
 
 test('the files of a checkpoint are Spark’s, byte for byte', () => {
   const at = withBronze()
