@@ -2,6 +2,7 @@
 import { safeJson } from '../safe-text.js'
 import type { Context, Verb } from './verb.js'
 import { wholeNumber } from './whole-number.js'
+import { withStore } from './with-store.js'
 
 export interface OptimizeOptions {
   readonly targetSize?: number
@@ -18,21 +19,14 @@ export const optimize: Verb<OptimizeOptions> = {
   run: runOptimize,
 }
 
-async function runOptimize({ workspace, arguments: [table = ''], options, adopt, output, json, fx }: Context<OptimizeOptions>): Promise<number> {
-  const { checkForeign } = await import('../engine/workspace.js')
-  const { checkName } = await import('../names.js')
-  const { Store } = await import('../store/store.js')
-  checkName('table', table)
-  checkForeign(workspace, adopt, fx)
-  const store = Store.open(workspace, fx)
-  try {
-    const report = await store.optimize(table, { targetBytes: options.targetSize === undefined ? undefined : options.targetSize * 1024 * 1024 })
-    const { version, filesRemoved, filesAdded, bytesRemoved, bytesAdded } = report
-    if (json) output.stdout(`${safeJson(report, 2)}\n`)
-    else if (version === null) output.stdout(`${table} has no small files to put together\n`)
-    else output.stdout(`${table}: ${filesRemoved} files are now ${filesAdded}, ${bytesRemoved} bytes are ${bytesAdded}, in version ${version}\n`)
-    return 0
-  } finally {
-    store.close()
-  }
+async function runOptimize(context: Context<OptimizeOptions>): Promise<number> {
+  const { options, output, json } = context
+  const [table = ''] = context.arguments
+  const targetBytes = options.targetSize === undefined ? undefined : options.targetSize * 1024 * 1024
+  const report = await withStore(context, table, (store) => store.optimize(table, { targetBytes }))
+  const { version, filesRemoved, filesAdded, bytesRemoved, bytesAdded } = report
+  if (json) output.stdout(`${safeJson(report, 2)}\n`)
+  else if (version === null) output.stdout(`${table} has no small files to put together\n`)
+  else output.stdout(`${table}: ${filesRemoved} files are now ${filesAdded}, ${bytesRemoved} bytes are ${bytesAdded}, in version ${version}\n`)
+  return 0
 }

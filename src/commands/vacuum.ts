@@ -2,6 +2,7 @@
 import { safeJson, safeText } from '../safe-text.js'
 import { duration } from './duration.js'
 import type { Context, Output, Verb } from './verb.js'
+import { withStore } from './with-store.js'
 
 export interface VacuumOptions {
   readonly dryRun?: boolean
@@ -27,25 +28,14 @@ export const vacuum: Verb<VacuumOptions> = {
   run: runVacuum,
 }
 
-async function runVacuum({ workspace, arguments: [table = ''], options, adopt, output, json, fx }: Context<VacuumOptions>): Promise<number> {
-  const { checkForeign } = await import('../engine/workspace.js')
-  const { checkName } = await import('../names.js')
-  const { Store } = await import('../store/store.js')
-  checkName('table', table)
-  checkForeign(workspace, adopt, fx)
-  const store = Store.open(workspace, fx)
-  try {
-    const isDry = options.dryRun === true
-    const report = store.vacuum(table, { olderThanMs: options.olderThan, force: options.force, dryRun: isDry })
-    if (json) {
-      output.stdout(`${safeJson({ ...report, dryRun: isDry }, 2)}\n`)
-      return 0
-    }
-    await tell(report, isDry, output)
-    return 0
-  } finally {
-    store.close()
-  }
+async function runVacuum(context: Context<VacuumOptions>): Promise<number> {
+  const { options, output, json } = context
+  const [table = ''] = context.arguments
+  const dryRun = options.dryRun === true
+  const report = await withStore(context, table, (store) => store.vacuum(table, { olderThanMs: options.olderThan, force: options.force, dryRun }))
+  if (json) output.stdout(`${safeJson({ ...report, dryRun }, 2)}\n`)
+  else await tell(report, dryRun, output)
+  return 0
 }
 
 async function tell({ table, files, bytes, unfinished, wholeFrom }: import('../store/vacuum.js').VacuumReport, isDry: boolean, output: Output): Promise<void> {

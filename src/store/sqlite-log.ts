@@ -58,8 +58,8 @@ export class SqliteLog {
   readonly evidence: LedgerEvidence
   readonly runs: Runs
   readonly joint: JointLog
-  readonly files: FileHistory
   readonly #database: Database
+  #files: FileHistory | null = null
   readonly #statements: LogStatements
   /** Metadata is parsed once for each version that sets it. */
   readonly #shapes = new Map<string, Shape>()
@@ -72,7 +72,6 @@ export class SqliteLog {
     this.evidence = new LedgerEvidence(this.#database)
     this.runs = new Runs(this.#database)
     this.joint = new JointLog(this.#database)
-    this.files = new FileHistory(this.#database)
   }
 
   /**
@@ -90,6 +89,12 @@ export class SqliteLog {
   close(): void {
     this.joint.close()
     this.#database.close()
+  }
+
+  /** Made on first use: a query's commits need none of it. */
+  get files(): FileHistory {
+    this.#files ??= new FileHistory(this.#database)
+    return this.#files
   }
 
   /** Runs a function in one transaction that takes the write lock first. */

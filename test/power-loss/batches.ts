@@ -1,17 +1,14 @@
 /** The ways of writing a batch that power is lost in: what lies there before, the query, and what must hold once it has been started again. */
 import { realEffects } from '../../src/effects.js'
-import { foreachBatch, type QueryDefinition, query, table } from '../../src/engine/definition.js'
+import type { QueryDefinition } from '../../src/engine/definition.js'
 import { bronzeOrders } from '../../src/queries/bronze-orders.js'
 import { eventsCopy } from '../../src/queries/events-copy.js'
 import { partRecords } from '../../src/queries/order-parts.js'
 import { orders } from '../../src/queries/orders.js'
-import { ordersSchema } from '../../src/queries/orders-schema.js'
-import { projectColumns } from '../../src/store/columns.js'
-import { newer } from '../../src/store/merge-spec.js'
-import { newestOfEach } from '../../src/store/newest-of-each.js'
 import { openEmbeddedProducer } from '../../src/topic/embedded-producer.js'
 import type { Promised } from '../checker.mjs'
 import { BRONZE, COPY, nineEvents, ORDERS, SENT } from '../nine-events.js'
+import { everyAndNewest } from '../stories/every-and-newest.js'
 import type { Story } from '../stories/workspace.js'
 
 export interface WayOfWriting {
@@ -23,20 +20,6 @@ export interface WayOfWriting {
   readonly sourceOptions: readonly string[]
   readonly promised: Promised
 }
-
-const BOTH = query(
-  'both',
-  table('bronze_orders'),
-  foreachBatch(async (batch) => {
-    await batch.createTable('newest', ordersSchema)
-    const newest = projectColumns(newestOfEach(batch.columns, ['order_id'], 'event_time', 'partition', 'offset'), ordersSchema)
-    await batch.commitTogether([
-      { append: 'every', rows: batch.columns, txnAppId: 'both', txnVersion: batch.id },
-      { merge: 'newest', rows: newest, on: 'order_id', whenMatched: { when: newer('event_time'), act: 'update' }, whenNotMatched: 'insert' },
-    ])
-  }),
-  { table: 'every', alsoWrites: ['newest'] },
-)
 
 const BAD = ['no order', 'nor this', 'nor that'].map((text) => ({ key: null, value: Buffer.from(text) }))
 
@@ -58,7 +41,7 @@ export const WAYS_OF_WRITING: readonly WayOfWriting[] = [
   { name: 'MERGE', definition: orders, prepare: bronzeOfTwoVersions, sourceOptions: ['maxFilesPerTrigger=1'], promised: nineEvents(ORDERS) },
   {
     name: 'two tables in one commit',
-    definition: BOTH,
+    definition: everyAndNewest,
     prepare: bronzeOfTwoVersions,
     sourceOptions: ['maxFilesPerTrigger=1'],
     promised: nineEvents({ ...COPY, name: 'both', table: 'every', alsoWrites: [{ table: 'newest', holds: 'newest-of-each-order' }] }),

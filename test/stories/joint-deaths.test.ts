@@ -4,19 +4,16 @@
  */
 import { expect, test } from 'vitest'
 import { realEffects } from '../../src/effects.js'
-import { foreachBatch, type QueryDefinition, query, table } from '../../src/engine/definition.js'
+import type { QueryDefinition } from '../../src/engine/definition.js'
 import { inlineRunner } from '../../src/engine/inline-runner.js'
 import { bronzeOrders } from '../../src/queries/bronze-orders.js'
 import { partRecords } from '../../src/queries/order-parts.js'
-import { ordersSchema } from '../../src/queries/orders-schema.js'
-import { projectColumns } from '../../src/store/columns.js'
-import { newer } from '../../src/store/merge-spec.js'
-import { newestOfEach } from '../../src/store/newest-of-each.js'
 import { openEmbeddedProducer } from '../../src/topic/embedded-producer.js'
 import { openEmbeddedTopic } from '../../src/topic/embedded-topic.js'
 import { checkWorkspace } from '../checker.mjs'
 import { BRONZE, COPY, SENT, SENT_BY_PART } from '../nine-events.js'
 import { type Death, deathsOf } from './deaths.js'
+import { everyAndNewest } from './every-and-newest.js'
 import { type Story, temporaryStories } from './workspace.js'
 
 const begin = temporaryStories()
@@ -63,25 +60,11 @@ test('a MERGE and an append, with an id on the append alone', { timeout: SLOW_MS
   const story = begin()
   await story.produce(1, 2, 3, 4)
   await story.run(bronzeOrders)
-  const both = query(
-    'both',
-    table('bronze_orders'),
-    foreachBatch(async (batch) => {
-      await batch.createTable('newest', ordersSchema)
-      const newest = projectColumns(newestOfEach(batch.columns, ['order_id'], 'event_time', 'partition', 'offset'), ordersSchema)
-      await batch.commitTogether([
-        { append: 'every', rows: batch.columns, txnAppId: 'both', txnVersion: batch.id },
-        { merge: 'newest', rows: newest, on: 'order_id', whenMatched: { when: newer('event_time'), act: 'update' }, whenNotMatched: 'insert' },
-      ])
-    }),
-    { table: 'every', alsoWrites: ['newest'] },
-  )
-
-  const deaths = await deathsOfRun(story, both)
+  const deaths = await deathsOfRun(story, everyAndNewest)
 
   const queries = [BRONZE, { ...COPY, name: 'both', table: 'every', alsoWrites: [{ table: 'newest', holds: 'newest-of-each-order' as const }] }]
   for (const { at, story: left } of deaths) {
-    await left.run(both)
+    await left.run(everyAndNewest)
     expect({ at, wrong: await checkWorkspace(left.folder, { topic: 'orders', sent: SENT, queries }) }).toEqual({ at, wrong: [] })
   }
   expect(deaths.length).toBeGreaterThan(20)
