@@ -135,17 +135,17 @@ function realFiles(): Files {
   const files: Files = {
     read: (path) => fs.readFileSync(path),
     // Asked first: the next version of a table is looked for many times a batch and seldom there, and an exception costs far more.
-    readIfPresent: (path) => (fs.statSync(path, { throwIfNoEntry: false }) ? unlessMissing(() => fs.readFileSync(path)) : null),
+    readIfPresent: (path) => (fs.existsSync(path) ? unlessMissing(() => fs.readFileSync(path)) : null),
     readPieces: (path, signal) => fs.createReadStream(path, { signal, highWaterMark: 256 * 1024 }),
     list: (folder) => unlessMissing(() => fs.readdirSync(folder)) ?? [],
     status: (path) => {
-      const stat = fs.statSync(path, { throwIfNoEntry: false })
+      const stat = unlessMissing(() => fs.statSync(path))
       if (!stat) return null
       const mode = process.platform === 'win32' ? null : stat.mode & 0o777
       return { size: stat.size, modifiedMs: Math.trunc(stat.mtimeMs), isFolder: stat.isDirectory(), mode, fileId: `${stat.dev}:${stat.ino}` }
     },
     exists: (path) => fs.existsSync(path),
-    isLink: (path) => fs.lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ?? false,
+    isLink: (path) => unlessMissing(() => fs.lstatSync(path))?.isSymbolicLink() ?? false,
     makeFolder(folder) {
       const parent = dirname(folder)
       if (fs.existsSync(folder)) {
@@ -320,7 +320,8 @@ function unlessMissing<T>(read: () => T): T | null {
   try {
     return read()
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
+    // ENOTDIR: what stands where a folder would be is a file, as the README in tables/ of a clone.
+    if (['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '')) return null
     throw error
   }
 }

@@ -92,3 +92,9 @@ describe('a growing file', () => {
     expect(readFileSync(path, 'utf8')).toBe('first\nthird\n')
   })
 })
+
+test('below a file there is nothing, and asking is no error', () => {
+  files.create(join(root, 'README.md'), 'a file')
+  const below = join(root, 'README.md', '_delta_log')
+  expect([files.exists(below), files.isLink(below), files.readIfPresent(below), files.status(below), files.list(below)]).toEqual([false, false, null, null, []])
+})
