@@ -208,7 +208,9 @@ function goneWorkspace(folder: string): StreamtopError {
 
 /** Whether nobody has done anything here: no topics, no tables, no checkpoints. */
 function isEmpty(workspace: string, fx: Effects): boolean {
-  const named = (folder: string) => fx.files.list(folder).filter((name) => !name.startsWith('.') && !name.startsWith('_'))
+  // Files are none: a clone has a README in each of the two folders.
+  const isNamed = (folder: string, name: string) => !/^[._]/.test(name) && fx.files.status(join(folder, name))?.isFolder === true
+  const named = (folder: string) => fx.files.list(folder).filter((name) => isNamed(folder, name))
   return !fx.files.exists(topicsPath(workspace)) && named(tablesFolderOf(workspace)).length === 0 && named(join(workspace, 'checkpoints')).length === 0
 }
 
