@@ -320,8 +320,10 @@ function unlessMissing<T>(read: () => T): T | null {
   try {
     return read()
   } catch (error) {
-    // ENOTDIR: what stands where a folder would be is a file, as the README in tables/ of a clone.
-    if (['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '')) return null
+    const { code, path } = error as NodeJS.ErrnoException
+    if (code === 'ENOENT') return null
+    // Below a file there is nothing, as below the README in tables/ of a clone; a file in the very place of a folder is no empty folder.
+    if (code === 'ENOTDIR' && path !== undefined && !fs.existsSync(path)) return null
     throw error
   }
 }

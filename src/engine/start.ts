@@ -54,9 +54,10 @@ export type Start =
 
 /**
  * Looks at a folder; lists its logs, and reads their files when asked.
- * @throws checkpoint-damaged when `metadata` or a log cannot be read
+ * @throws checkpoint-damaged when it is a file, or `metadata` or a log cannot be read
  */
 export function findCheckpoint(folder: string, fx: Effects): FoundCheckpoint {
+  if (fx.files.status(folder)?.isFolder === false) throw damagedFile(folder, 'is a file where a folder should be')
   return {
     folder,
     queryId: readQueryId(folder, fx),

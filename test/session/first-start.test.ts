@@ -1,5 +1,6 @@
 /** A first start: an empty folder in which everything begins by itself. */
-import { existsSync } from 'node:fs'
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { openCaughtUp, openLive, temporaryFolder } from './live.js'
 
@@ -24,6 +25,18 @@ test('an empty folder: four parts one after the other, three queries, then the g
     expect.stringMatching(/^batch 3 committed: \+2 rows, offsets 7 to 9, /),
   ])
   expect(live.said('orders')).toContainEqual(expect.stringMatching(/^batch 0 committed: \d events?, \d inserted, /))
+})
+
+test('in a clone, which has a README in each folder, it is a first start too', async () => {
+  const folder = temporaryFolder()
+  for (const name of ['tables', 'checkpoints']) {
+    mkdirSync(join(folder, name))
+    writeFileSync(join(folder, name, 'README.md'), 'what is kept here')
+  }
+  const live = await openLive(folder)
+  expect(live.session.state).toMatchObject({ access: 'owner', isFirstStart: true })
+  await live.until('the first batch', () => live.status('bronze_orders')?.rows === 3)
+  expect(live.said('topic')).toContain('part 1 arrived: 3 records')
 })
 
 test('a used folder goes on where it stopped, without new orders', async () => {

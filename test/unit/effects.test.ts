@@ -98,3 +98,8 @@ test('below a file there is nothing, and asking is no error', () => {
   const below = join(root, 'README.md', '_delta_log')
   expect([files.exists(below), files.isLink(below), files.readIfPresent(below), files.status(below), files.list(below)]).toEqual([false, false, null, null, []])
 })
+
+test('a file in the place of a folder is no empty folder', () => {
+  files.create(join(root, 'offsets'), 'a file')
+  expect(() => files.list(join(root, 'offsets'))).toThrow('ENOTDIR')
+})

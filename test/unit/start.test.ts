@@ -280,7 +280,7 @@ describe('the summary', () => {
     }
   })
 
-  it('of a folder that is not there, or is a file, is empty', () => {
+  it('of a folder that is not there is empty, of a file damaged', () => {
     const empty = { id: null, offsets: [], commits: [], batchId: null, sources: [], sourceLines: [], sourcesBefore: [], timestampMs: null, stateful: false }
     expect(readCheckpoint(join(folder, 'none'), realEffects)).toEqual({ ...empty, damage: null })
     put('file', 'x')
