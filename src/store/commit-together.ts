@@ -15,7 +15,9 @@ import {
   committed,
   complete,
   type Draft,
+  draftOrLost,
   droppedMeanwhile,
+  LOST,
   ledgerEntry,
   lostTooOften,
   MERGE_TRIES_MAX,
@@ -71,12 +73,19 @@ export async function commitTogether(
     const bases = new Map(writes.map((write) => [write, context.base(write.table)]))
     const reports = new Map<PlannedWrite, WriteReport>()
     const parts: Part[] = []
+    let isLost = false
     for (const write of writes) {
       const base = bases.get(write) ?? null
       const skipped = skipOf(context.log, base, write) ?? skipWithOthers(context.log, base, write, bases)
-      const part = skipped ? null : await partOf(write, base, drafts)
+      const part = skipped ? null : await partOf(context, write, base, drafts, mergeTries)
+      isLost ||= part === LOST
+      if (part === LOST) break
       if (part) parts.push(part)
       else reports.set(write, skipped ?? unchanged(write))
+    }
+    if (isLost) {
+      mergeTries++
+      continue
     }
     if (parts.length > 0 && !filesAreTold) await onMoment('files-written', about)
     filesAreTold = true
@@ -132,11 +141,17 @@ function skipWithOthers(log: SqliteLog, own: Base | null, write: PlannedWrite, b
 }
 
 /** What a write would do; what was made for the same version of the table is taken again. */
-async function partOf(write: PlannedWrite, base: Base | null, drafts: Map<PlannedWrite, Part>): Promise<Part | null> {
+async function partOf(
+  context: CommitContext,
+  write: PlannedWrite,
+  base: Base | null,
+  drafts: Map<PlannedWrite, Part>,
+  tries: number,
+): Promise<Part | null | typeof LOST> {
   const known = drafts.get(write)
   if (known && known.base?.version === base?.version && known.base?.table.tableKey === base?.table.tableKey) return known
-  const draft = await write.draftFor(base)
-  if (draft === null) return null
+  const draft = await draftOrLost(context, write, base, tries)
+  if (draft === null || draft === LOST) return draft
   const part = { write, base, draft }
   drafts.set(write, part)
   return part

@@ -112,10 +112,10 @@ export async function commitVersion(context: CommitContext, write: PlannedWrite)
   }
 }
 
-const LOST = Symbol('lost')
+export const LOST = Symbol('lost')
 
 /** The draft for a base; lost when a file of it was taken out by a newer version, and cleared up, before it was read. */
-async function draftOrLost(context: CommitContext, write: PlannedWrite, base: Base | null, tries: number): Promise<Draft | null | typeof LOST> {
+export async function draftOrLost(context: CommitContext, write: PlannedWrite, base: Base | null, tries: number): Promise<Draft | null | typeof LOST> {
   try {
     return await write.draftFor(base)
   } catch (error) {

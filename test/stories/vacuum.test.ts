@@ -18,6 +18,7 @@ import { RowCounts } from '../../src/store/row-counts.js'
 import { Store } from '../../src/store/store.js'
 import type { Snapshot } from '../../src/store/table-log.js'
 import type { VacuumChoices, VacuumReport } from '../../src/store/vacuum.js'
+import type { TableWrite } from '../../src/store/write.js'
 import { commandHere } from '../command-here.js'
 import { sparkWorkspace } from '../spark-fixtures.js'
 import { type Story, temporaryStories } from './workspace.js'
@@ -175,7 +176,7 @@ test('what a joint commit is about to link is live, whoever is thought to be dea
   expect(await story.rows('orders')).toHaveLength(8)
 })
 
-test('a MERGE whose files were put together and cleared up under it is computed again', async () => {
+test.each(['alone', 'together with another table'])('a MERGE whose files were put together and cleared up under it, %s, is computed again', async (how) => {
   const story = await merged()
   const table = story.path('tables', 'bronze_orders')
   const other = Store.open(story.folder, { ...fx, processStart: () => 'later' })
@@ -209,7 +210,11 @@ test('a MERGE whose files were put together and cleared up under it is computed 
   const { schema, files } = store.snapshot('bronze_orders') as Snapshot
   const rows = await other.read('bronze_orders', schema, files)
   const spec = { on: ['partition', 'offset'], whenMatched: 'update', whenNotMatched: 'insert' } as const
-  expect(await store.merge('bronze_orders', rows, spec)).toMatchObject({ outcome: 'committed', version: 3 })
+  const merge: TableWrite = { kind: 'merge', table: 'bronze_orders', columns: rows, spec }
+  const beside: TableWrite = { kind: 'append', table: 'beside', columns: rows, operation: { kind: 'write' } }
+  const [report] = how === 'alone' ? [await store.merge('bronze_orders', rows, spec)] : await store.commitTogether([merge, beside])
+  expect(report).toMatchObject({ outcome: 'committed', version: 3 })
+  if (how !== 'alone') expect(await story.rows('beside')).toHaveLength(rows.rowCount)
   for (const open of [store, other]) open.close()
   expect(reads).toBeGreaterThan(3)
   expect(await story.rows('bronze_orders')).toHaveLength(5)
