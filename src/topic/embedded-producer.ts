@@ -7,6 +7,7 @@ import type { Effects } from '../effects.js'
 import { StreamtopError } from '../errors.js'
 import { checkName } from '../names.js'
 import { partitionOfKey } from './partitioner.js'
+import { recordChecksum } from './record-checksum.js'
 import type { MakeRecords, OutgoingRecord, PartitionOffsets, TopicProducer } from './topic.js'
 import { explained, openTopicsToWrite, partitionReader, type TopicRow, topicRow, topicsPath } from './topic-database.js'
 
@@ -50,7 +51,7 @@ export function openEmbeddedProducer(workspace: string, name: string, options: P
   const readPartitions = partitionReader(database, topic.number)
   const readGenerator = database.prepare('SELECT generator FROM topics WHERE number = ?').pluck()
   const writeGenerator = database.prepare('UPDATE topics SET generator = ? WHERE number = ?')
-  const insert = database.prepare('INSERT INTO records VALUES (?, ?, ?, ?, ?, ?)')
+  const insert = database.prepare('INSERT INTO records VALUES (?, ?, ?, ?, ?, ?, ?)')
   const moveEnd = database.prepare('UPDATE partitions SET end_offset = ?, largest_bytes = max(largest_bytes, ?) WHERE topic = ? AND partition = ?')
 
   // BEGIN IMMEDIATE: the write lock is held before anything is read, so the ends and the generator's state are the newest.
@@ -84,7 +85,7 @@ export function openEmbeddedProducer(workspace: string, name: string, options: P
       if (size > LARGEST_RECORD_BYTES) {
         throw new StreamtopError('bad-value', `a record of ${size} bytes is too large for topic ${name}: ${LARGEST_RECORD_BYTES} at most`)
       }
-      insert.run(topic.number, partition, end, timestampMs, record.key, record.value)
+      insert.run(topic.number, partition, end, timestampMs, record.key, record.value, recordChecksum(end, timestampMs, record.key, record.value))
       ends[partition] = end + 1n
       largest.set(partition, Math.max(largest.get(partition) ?? 0, size))
     }

@@ -9,7 +9,8 @@ import type { Effects } from '../effects.js'
 import { StreamtopError } from '../errors.js'
 import { checkName } from '../names.js'
 import type { PartitionOffsets, RecordBatch, Topic, TopicIdentity } from './topic.js'
-import { explained, openTopicsToRead, type PartitionRow, partitionReader, type TopicRow, topicRow, topicsPath } from './topic-database.js'
+import { recordChecksum } from './record-checksum.js'
+import { checksumColumn, explained, openTopicsToRead, type PartitionRow, partitionReader, type TopicRow, topicRow, topicsPath } from './topic-database.js'
 
 /**
  * Opens a topic of a workspace to read. Neither the topic nor the workspace need be there.
@@ -113,7 +114,7 @@ function openTopic(workspace: string, name: string, fx: Effects): OpenTopic | nu
     database,
     partitions: partitionReader(database, row.number),
     bounds: database.prepare('SELECT first_offset, end_offset, largest_bytes FROM partitions WHERE topic = ? AND partition = ?').raw().safeIntegers(),
-    piece: database.prepare(PIECE).raw(),
+    piece: database.prepare(pieceSql(checksumColumn(database))).raw(),
     dataVersion: database.prepare('PRAGMA data_version').pluck(),
   }
 }
@@ -122,12 +123,12 @@ function openTopic(workspace: string, name: string, fx: Effects): OpenTopic | nu
  * A whole piece in one row: every key in one blob, every value in another, and their lengths (-1: null), times and places as
  * lists. A row a record costs four times as much, nearly all of it in crossing from SQLite to JavaScript.
  */
-const PIECE = `
+const pieceSql = (checksum: string) => `
 SELECT cast(group_concat(key, '') AS BLOB), cast(group_concat(value, '') AS BLOB),
        group_concat(ifnull(length(key), -1)), group_concat(ifnull(length(value), -1)),
-       group_concat(timestamp_ms), group_concat("offset" - ?)
+       group_concat(timestamp_ms), group_concat("offset" - ?), group_concat(ifnull(checksum, ''))
 FROM (
-  SELECT "offset", timestamp_ms, key, value FROM records
+  SELECT "offset", timestamp_ms, key, value, ${checksum} AS checksum FROM records
   WHERE topic = ? AND partition = ? AND "offset" >= ? AND "offset" < ? ORDER BY "offset"
 )`
 
@@ -138,6 +139,7 @@ type PieceRow = [
   valueLengths: string | null,
   timestamps: string | null,
   places: string | null,
+  checksums: string | null,
 ]
 
 /** The records from `start` on, at least one and not past `end`: as many as fit the size of a piece. */
@@ -161,7 +163,7 @@ function readPiece(topic: OpenTopic, partition: number, start: bigint, end: bigi
 
 function toBatch(topic: OpenTopic, partition: number, start: bigint, rowCount: number, row: PieceRow): RecordBatch {
   const [keyBytes, valueBytes] = row
-  const [keyLengths, valueLengths, timestamps, places] = [list(row[2]), list(row[3]), list(row[4]), list(row[5])]
+  const [keyLengths, valueLengths, timestamps, places, checksums] = [list(row[2]), list(row[3]), list(row[4]), list(row[5]), list(row[6])]
   const offsets = new BigInt64Array(rowCount)
   const timestampsMs = new Float64Array(rowCount)
   const keys = new Array<Uint8Array | null>(rowCount)
@@ -176,10 +178,16 @@ function toBatch(topic: OpenTopic, partition: number, start: bigint, rowCount: n
     timestampsMs[index] = Number(timestamps[index])
     const keyLength = Number(keyLengths[index])
     const valueLength = Number(valueLengths[index])
-    keys[index] = keyLength < 0 ? null : slice(keyBytes, keyEnd, keyLength)
-    values[index] = valueLength < 0 ? null : slice(valueBytes, valueEnd, valueLength)
+    const key = keyLength < 0 ? null : slice(keyBytes, keyEnd, keyLength)
+    const value = valueLength < 0 ? null : slice(valueBytes, valueEnd, valueLength)
+    keys[index] = key
+    values[index] = value
     if (keyLength > 0) keyEnd += keyLength
     if (valueLength > 0) valueEnd += valueLength
+    const checksum = checksums[index]
+    if (checksum !== '' && Number(checksum) !== recordChecksum(start + BigInt(index), timestampsMs[index] as number, key, value)) {
+      throw damaged(topic, partition, start + BigInt(index))
+    }
   }
   return { partition, rowCount, offsets, timestampsMs, keys, values }
 }
@@ -194,6 +202,14 @@ function slice(bytes: Buffer | null, start: number, length: number): Uint8Array 
 
 function counted(records: bigint): string {
   return records === 1n ? '1 record' : `${records} records`
+}
+
+function damaged(topic: OpenTopic, partition: number, offset: bigint): StreamtopError {
+  const where = `topic ${topic.row.name}, partition ${partition}`
+  return new StreamtopError('bad-record', `${where}: the record at offset ${offset} is damaged: its checksum does not fit`, {
+    hint: 'nothing of this batch was written; bring topics.db back from a copy',
+    condition: 'CORRUPT_MESSAGE',
+  })
 }
 
 function lost(topic: OpenTopic, partition: number, what: string, condition: string): StreamtopError {

@@ -26,9 +26,11 @@ export interface PartitionRow {
   readonly endOffset: bigint
 }
 
+const TOPICS = 'topics.db'
+
 /** The path of a workspace's topics. */
 export function topicsPath(workspace: string): string {
-  return join(workspace, 'topics.db')
+  return join(workspace, TOPICS)
 }
 
 /** Opens the topics of a workspace to read; null when there are none yet. Never creates anything. */
@@ -39,7 +41,7 @@ export function openTopicsToRead(workspace: string, fx: Effects): Database | nul
   return explained(path, () => {
     const database = openDatabase(path, { readonly: true })
     try {
-      if (formatOf(database, path) === FORMAT) return database
+      if (formatOf(database, path) > 0) return database
     } catch (error) {
       database.close()
       throw error
@@ -59,8 +61,9 @@ export function openTopicsToWrite(workspace: string, fx: Effects): Database {
     try {
       if (formatOf(database, path) !== FORMAT) {
         const makeTables = database.transaction(() => {
-          if (formatOf(database, path) === FORMAT) return
-          database.exec(TABLES)
+          const format = formatOf(database, path)
+          if (format === FORMAT) return
+          database.exec(format === 0 ? TABLES : CHECKSUM_COLUMN)
           database.pragma(`user_version = ${FORMAT}`)
         })
         synced(database, () => makeTables.immediate())
@@ -75,26 +78,54 @@ export function openTopicsToWrite(workspace: string, fx: Effects): Database {
   })
 }
 
+/** How a record's checksum is selected: of format 1 there is none. */
+export function checksumColumn(database: Database): string {
+  return database.pragma('user_version', { simple: true }) === 1 ? 'NULL' : 'crc32'
+}
+
 /** The topic of that name, or null. */
 export function topicRow(database: Database, name: string): TopicRow | null {
   return topicRows(database).find((topic) => topic.name === name) ?? null
 }
 
-/** Every topic, by name. */
+/**
+ * Every topic, by name.
+ * @throws data-loss when one has another number of partitions than it says
+ */
 export function topicRows(database: Database): TopicRow[] {
-  return database.prepare('SELECT number, name, topic_id AS topicId, partitions FROM topics ORDER BY name').all() as TopicRow[]
+  const rows = database.prepare(TOPIC_ROWS).all() as (TopicRow & { readonly found: number })[]
+  return rows.map(({ found, ...topic }) => {
+    if (found !== topic.partitions) throw damagedTopics(TOPICS, `topic ${topic.name} has ${found} partitions and says ${topic.partitions}`)
+    return topic
+  })
 }
 
-/** A function that gives a topic's partitions in order; its statement is prepared once. */
+const TOPIC_ROWS = `
+SELECT number, name, topic_id AS topicId, partitions, (SELECT count(*) FROM partitions WHERE topic = number) AS found
+FROM topics ORDER BY name`
+
+/**
+ * A function that gives a topic's partitions in order; its statement is prepared once.
+ * It throws data-loss when the last record of one is not where the partition says it ends.
+ */
 export function partitionReader(database: Database, topicNumber: number): () => PartitionRow[] {
-  const statement = database.prepare('SELECT partition, first_offset, end_offset FROM partitions WHERE topic = ? ORDER BY partition').raw().safeIntegers()
+  const statement = database.prepare(PARTITION_ROWS).raw().safeIntegers()
   return () =>
-    (statement.all(topicNumber) as [bigint, bigint, bigint][]).map(([partition, firstOffset, endOffset]) => ({
-      partition: Number(partition),
-      firstOffset,
-      endOffset,
-    }))
+    (statement.all(topicNumber) as [bigint, bigint, bigint, bigint | null][]).map(([partition, firstOffset, endOffset, lastOffset]) => {
+      if (lastOffset !== null && lastOffset + 1n !== endOffset) {
+        throw damagedTopics(
+          database.name,
+          `partition ${partition} of topic number ${topicNumber} says that it ends at ${endOffset}, and its last record is ${lastOffset}`,
+        )
+      }
+      return { partition: Number(partition), firstOffset, endOffset }
+    })
 }
+
+const PARTITION_ROWS = `
+SELECT partition, first_offset, end_offset,
+       (SELECT max("offset") FROM records WHERE records.topic = partitions.topic AND records.partition = partitions.partition)
+FROM partitions WHERE topic = ? ORDER BY partition`
 
 /** Runs work on the database and turns SQLite's errors into sentences. */
 export function explained<T>(path: string, work: () => T): T {
@@ -121,7 +152,7 @@ function checkWhole(path: string, fx: Effects): void {
 }
 
 function damagedTopics(path: string, why: string, cause?: unknown): StreamtopError {
-  return new StreamtopError('data-loss', `${path} cannot be read as a database (${why})`, {
+  return new StreamtopError('data-loss', `${path} is damaged: ${why}`, {
     hint: 'bring the file back from a copy, or move it away and send the records again',
     cause,
   })
@@ -133,7 +164,10 @@ function isOtherSchema(code: string, message: string): boolean {
 }
 
 /** Kept in SQLite's `user_version`; 0 is a file whose maker has not got to its tables. */
-const FORMAT = 1
+const FORMAT = 2
+
+/** What format 2 has beside format 1, whose records have no checksum. */
+const CHECKSUM_COLUMN = 'ALTER TABLE records ADD COLUMN crc32 INTEGER'
 
 const TABLES = `
 CREATE TABLE topics (
@@ -161,6 +195,7 @@ CREATE TABLE records (
   timestamp_ms INTEGER NOT NULL,
   key          BLOB,
   value        BLOB,
+  crc32        INTEGER,
   PRIMARY KEY (topic, partition, "offset")
 ) STRICT, WITHOUT ROWID;
 `

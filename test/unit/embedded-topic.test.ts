@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { build } from 'esbuild'
 import fc from 'fast-check'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { openDatabase } from '../../src/database.js'
 import { realEffects as fx } from '../../src/effects.js'
 import { openEmbeddedProducer } from '../../src/topic/embedded-producer.js'
@@ -128,6 +128,40 @@ test('a range that is not there whole is an error that counts what is gone', asy
   database.exec('DELETE FROM records')
   database.close()
   await expect(batchesOf(topic, 0, 3n, 4n)).rejects.toMatchObject({ code: 'data-loss' })
+})
+
+describe('another value in a row of topics.db', () => {
+  test.each([
+    ['a value', 'UPDATE records SET value = cast(\'c\' AS BLOB) WHERE "offset" = 1', 'bad-record'],
+    ['a key', 'UPDATE records SET key = cast(\'2\' AS BLOB) WHERE "offset" = 1', 'bad-record'],
+    ['a value that is none', 'UPDATE records SET value = NULL WHERE "offset" = 1', 'bad-record'],
+    ['a time', 'UPDATE records SET timestamp_ms = timestamp_ms + 4294967296 WHERE "offset" = 1', 'bad-record'],
+    ['a checksum', 'UPDATE records SET crc32 = crc32 + 1 WHERE "offset" = 1', 'bad-record'],
+    ['an offset', 'UPDATE records SET "offset" = 5 WHERE "offset" = 1', 'data-loss'],
+    ['an end', 'UPDATE partitions SET end_offset = 1', 'data-loss'],
+    ['a number of partitions', 'UPDATE topics SET partitions = 3', 'data-loss'],
+  ])('%s: is noticed', async (_, damage, code) => {
+    await openProducer().send([record('1', 'a'), record('1', 'b')])
+    const database = openDatabase(join(workspace, 'topics.db'))
+    database.exec(damage)
+    database.close()
+    const readAll = async () => {
+      const topic = openTopic()
+      return batchesOf(topic, 0, 0n, (await topic.endOffsets()).get(0) ?? 0n)
+    }
+    await expect(readAll()).rejects.toMatchObject({ code })
+  })
+})
+
+test('topics of format 1, without checksums, are read as they are, and get them from the next send on', async () => {
+  await openProducer().send([record('1', 'a')])
+  const database = openDatabase(join(workspace, 'topics.db'))
+  database.exec('ALTER TABLE records DROP COLUMN crc32; PRAGMA user_version = 1')
+  expect(texts((await batchesOf(openTopic(), 0, 0n, 1n))[0]?.values)).toEqual(['a'])
+  await openProducer().send([record('1', 'b')])
+  expect(texts((await batchesOf(openTopic(), 0, 0n, 2n))[0]?.values)).toEqual(['a', 'b'])
+  expect(database.prepare('SELECT crc32 IS NULL FROM records ORDER BY "offset"').pluck().all()).toEqual([1, 0])
+  database.close()
 })
 
 test('a topic that is not there is empty, and looking makes nothing', async () => {
