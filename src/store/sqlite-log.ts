@@ -226,13 +226,10 @@ export class SqliteLog {
       const table = this.#addTable(name, at, state)
       const { tableKey } = table
       const newest = new Map<string, number>()
-      for (const { version, text, actions, written } of versions) {
-        if (version > at) this.#insertVersion(table, version, text, actions)
-        else {
-          this.#insertText(table, version, text, actions)
-          for (const txn of actions.txns) newest.set(txn.appId, txn.version)
-        }
-        if (written) this.ledger.fill({ ...written, tableName: name, tableId: table.tableId, version })
+      for (const { version, text, actions } of versions) {
+        if (version > at) continue
+        this.#insertText(table, version, text, actions)
+        for (const txn of actions.txns) newest.set(txn.appId, txn.version)
       }
       this.#insertShape(tableKey, at, state)
       for (const [position, add] of state.adds.entries()) this.#insertFile(tableKey, at, position, add)
@@ -240,6 +237,11 @@ export class SqliteLog {
       // A txn that no text here has was set before them: it is found, but nobody is said to have written it.
       const before = (versions[0]?.version ?? at) - 1
       for (const txn of state.txns) if (newest.get(txn.appId) !== txn.version) this.#insertTxn(tableKey, before, txn)
+      for (const { version, text, actions, written } of versions) {
+        // Behind the base, whose files it may take out.
+        if (version > at) this.#insertVersion(table, version, text, actions)
+        if (written) this.ledger.fill({ ...written, tableName: name, tableId: table.tableId, version })
+      }
       return table
     })
   }

@@ -56,6 +56,12 @@ describe('the forms of a checkpoint', () => {
     expectReads({ oldestText: 4, oldestSnapshot: 3 })
   })
 
+  test('classic, when the JSON of its version is gone and the next one takes out a file of it', async () => {
+    await writeCheckpoint(5, [name(5, 'checkpoint.parquet')])
+    removeVersions(0, 1, 2, 3, 4, 5)
+    expectReads({ oldestText: 6, oldestSnapshot: 5 })
+  })
+
   test('at the newest version', async () => {
     await writeCheckpoint(6, [name(6, 'checkpoint.parquet')])
     removeVersions(0, 1, 2, 3, 4, 5)
