@@ -91,8 +91,7 @@ export function asStreamtopError(error: unknown): StreamtopError {
 export function knownError(error: unknown): StreamtopError | null {
   if (error instanceof StreamtopError) return error
   const { code, message } = (error ?? {}) as { readonly code?: unknown; readonly message?: unknown }
-  // A table or column that is not there under its name is damage: nobody else writes these schemas.
-  const condition = code === 'SQLITE_ERROR' && /^(no such (table|column)|malformed database schema)/.test(String(message)) ? 'SQLITE_CORRUPT' : code
+  const condition = isDamagedSchema(code, message) ? 'SQLITE_CORRUPT' : code
   const found = typeof condition === 'string' ? SYSTEM_ERRORS.find(({ codes }) => codes.test(condition)) : undefined
   return found
     ? new StreamtopError(found.named, `${found.what}: ${String(message)}${String(code).startsWith('SQLITE_') ? ` (${code})` : ''}`, {
@@ -100,6 +99,14 @@ export function knownError(error: unknown): StreamtopError | null {
         cause: error,
       })
     : null
+}
+
+/**
+ * Whether SQLite's error means damage although its code does not say so: a table or column that is not there under its name, where nobody
+ * else writes the schema, or a format that no SQLite has had.
+ */
+export function isDamagedSchema(code: unknown, message: unknown): boolean {
+  return code === 'SQLITE_ERROR' && /^(no such (table|column)|malformed database schema|unsupported file format)/.test(String(message))
 }
 
 /** Whether it is the machine that is in the way, and not what lies on it: nothing is damaged, and nobody's code is wrong. */

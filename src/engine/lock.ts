@@ -97,7 +97,7 @@ async function take(
     }
   } catch (error) {
     database.close()
-    throw errorCode(error)?.startsWith('SQLITE_') && !isMachineError(error) ? damagedLock(path, error) : error
+    throw isDamage(error) ? damagedLock(path, error) : error
   }
   heldHere.add(path)
   const close = () => {
@@ -157,9 +157,12 @@ function openLock(path: string): Database {
   try {
     return openDatabase(path, { journal: 'delete', busyTimeoutMs: BUSY_TIMEOUT_MS })
   } catch (cause) {
-    if (errorCode(cause) !== 'SQLITE_NOTADB' && errorCode(cause) !== 'SQLITE_CORRUPT') throw cause
-    throw damagedLock(path, cause)
+    throw isDamage(cause) ? damagedLock(path, cause) : cause
   }
+}
+
+function isDamage(error: unknown): boolean {
+  return errorCode(error)?.startsWith('SQLITE_') === true && !isBusy(error) && !isMachineError(error)
 }
 
 function damagedLock(path: string, cause?: unknown): StreamtopError {

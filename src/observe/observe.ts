@@ -9,7 +9,7 @@ import { StreamtopError } from '../errors.js'
 import type { Run } from '../store/runs.js'
 import { tablesFolderOf } from '../store/workspace-paths.js'
 import { openDatabaseToRead } from '../database-to-read.js'
-import { explained, partitionReader, topicRows, topicsPath } from '../topic/topic-database.js'
+import { checkWholeTopics, explained, partitionReader, topicRows, topicsPath } from '../topic/topic-database.js'
 import { type BatchLine, batchLines } from './batch-lines.js'
 import { MarkedValue } from './disk-marks.js'
 import { FileRows } from './file-rows.js'
@@ -199,6 +199,7 @@ export class Observer {
   #topics(errors: StatusError[]): TopicStatus[] {
     const path = topicsPath(this.#workspace)
     try {
+      checkWholeTopics(path, this.#fx)
       const database = openDatabaseToRead(path, this.#fx)
       if (database === null) return []
       try {

@@ -139,7 +139,7 @@ export class OverlaidLog implements TableLog {
     const table = this.#table(name)
     const overlaid = table?.overlay.findLast(({ actions }) => actions.txns.some((txn) => txn.appId === appId))
     if (overlaid) return overlaid.version
-    const logged = table?.logged && this.sqlite ? this.sqlite.newestTxn(table.logged.tableKey, appId) : null
+    const logged = table?.logged && this.sqlite ? this.sqlite.newestTxn(table.logged, appId) : null
     return logged && table && logged.atVersion >= table.oldest ? logged.atVersion : null
   }
 
@@ -269,7 +269,7 @@ function readerOf(table: LoadedTable, sqlite: SqliteLog | null): TableReader {
     removedFiles(version) {
       const removed: AddFile[] = []
       if (logged && sqlite) {
-        for (const { file, removedVersion } of sqlite.removedFiles(logged.tableKey, Math.min(version, table.loggedVersion))) {
+        for (const { file, removedVersion } of sqlite.removedFiles(logged, Math.min(version, table.loggedVersion))) {
           const remove = reader.changes(removedVersion).removes.find((one) => fileKey(one) === fileKey(file))
           if (remove?.dataChange !== false) removed.push(file)
         }

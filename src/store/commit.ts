@@ -167,7 +167,7 @@ export function lostTooOften(name: string, version: number, tries: number): Stre
 export function skipOf(log: SqliteLog, base: Base | null, { table, rowCount, options }: PlannedWrite): WriteReport | null {
   const { txn } = options
   if (!base || !txn) return null
-  const newest = log.newestTxn(base.table.tableKey, txn.appId)
+  const newest = log.newestTxn(base.table, txn.appId)
   if (newest === null || newest.version < txn.version) return null
   const at = log.versionOfTxn(base.table.tableKey, txn.appId, txn.version)
   const written = at === null ? null : log.changes(base.table, at)

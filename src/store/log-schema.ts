@@ -2,7 +2,8 @@
  * The tables of `_log.db`, meant to be read by a person too: `sqlite3 tables/_log.db 'select * from log'`.
  *
  * `versions` has every version's text; `files` and `txns` are what snapshots are queried from: a file is live at version v
- * when it was added at or before v and not removed at or before v. `ledger` has each attempt and what it wrote. `prepared` has
+ * when it was added at or before v and not removed at or before v. Rows of these have a checksum, and a version says how many files
+ * are live at it, so that another value is noticed. `ledger` has each attempt and what it wrote. `prepared` has
  * what a joint commit is about to link, and `joint_versions` which versions belong together.
  */
 import { type Database, openDatabase, synced } from '../database.js'
@@ -11,7 +12,7 @@ import type { Effects } from '../effects.js'
 import { isMachineError, StreamtopError } from '../errors.js'
 import { cutPageOf } from '../whole-pages.js'
 
-const FORMAT = 2
+const FORMAT = 3
 
 /** What format 2 has beside format 1: joint commits. */
 const JOINT_SCHEMA = `
@@ -34,6 +35,9 @@ CREATE TABLE joint_versions (
   PRIMARY KEY (joint_id, table_key)
 ) WITHOUT ROWID;
 `
+
+/** What format 3 has beside format 2: what tells that a row is what was recorded. */
+const CHECKED: Readonly<Record<string, string>> = { versions: 'live_files', shapes: 'crc32', files: 'crc32', txns: 'crc32' }
 
 const SCHEMA = `
 CREATE TABLE tables (
@@ -151,7 +155,8 @@ export function openLogDatabase(path: string): Database {
         const format = readFormat(database)
         if (format >= FORMAT) return
         if (format === 0) database.exec(SCHEMA)
-        database.exec(JOINT_SCHEMA)
+        if (format < 2) database.exec(JOINT_SCHEMA)
+        for (const [table, column] of Object.entries(CHECKED)) database.exec(`ALTER TABLE ${table} ADD COLUMN ${column} INTEGER`)
         database.pragma(`user_version = ${FORMAT}`)
       })
       .immediate()
@@ -170,6 +175,9 @@ export function openLogToRead(path: string, fx: Effects): Database | null {
   const format = readFormat(database)
   // A reader may not write into an older log, but beside it.
   if (format === 1) database.exec(JOINT_SCHEMA.replaceAll('CREATE TABLE', 'CREATE TEMP TABLE'))
+  if (format === 1 || format === 2) {
+    for (const [table, column] of Object.entries(CHECKED)) database.exec(`CREATE TEMP VIEW ${table} AS SELECT *, NULL AS ${column} FROM main.${table}`)
+  }
   if (format !== 0) return database
   database.close()
   return null

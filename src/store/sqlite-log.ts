@@ -14,8 +14,9 @@ import { JointLog } from './joint-log.js'
 import { jointOf } from './joint-version.js'
 import { openLogDatabase, openLogToRead } from './log-schema.js'
 import { type LogStatements, logStatements } from './log-statements.js'
-import { type FileRow, toAddFile } from './logged-file.js'
+import { type FileRow, isWhole, toAddFile, toFileRow } from './logged-file.js'
 import { firstVersionIsIncomplete } from './replay.js'
+import { damagedRow, rowChecksum } from './row-checksum.js'
 import { Runs } from './runs.js'
 import type { Schema } from './schema.js'
 import type { TableBase } from './table-checkpoint.js'
@@ -52,6 +53,10 @@ export interface LoggedVersion {
   readonly operation: string | null
   readonly text: string
 }
+
+/** A txn, with the version that set it. */
+export type LoggedTxn = Txn & { readonly atVersion: number }
+type TxnRow = LoggedTxn & { readonly crc32: number | null }
 
 export class SqliteLog {
   readonly ledger: Ledger
@@ -157,21 +162,30 @@ export class SqliteLog {
     return shape
   }
 
+  /** @throws table-damaged when another number of files is live than the version says, or a row is not what was recorded */
   snapshot(table: LoggedTable, version: number): Snapshot {
     const shape = this.shape(table, version)
+    const files = this.#statements.filesAt.all({ tableKey: table.tableKey, version }) as FileRow[]
+    const liveFiles = this.#statements.liveFiles.get(table.tableKey, version) as number | null | undefined
+    if (typeof liveFiles === 'number' && liveFiles !== files.length) throw damagedRow(table.name, `the live files at version ${version}`)
+    const txns = this.#statements.txnsAt.all({ tableKey: table.tableKey, version }) as TxnRow[]
     return {
       table: table.name,
       tableId: shape.metadata.id,
       version,
       ...shape,
-      files: (this.#statements.filesAt.all({ tableKey: table.tableKey, version }) as FileRow[]).map(toAddFile),
-      txns: new Map((this.#statements.txnsAt.all({ tableKey: table.tableKey, version }) as Txn[]).map((txn) => [txn.appId, txn])),
+      files: files.map((row) => checkedFile(table.name, row)),
+      txns: new Map(txns.map((row) => [row.appId, checkedTxn(table.name, row)])),
     }
   }
 
-  /** The newest txn of an app id, with the version that set it; null when there is none. */
-  newestTxn(tableKey: number, appId: string): (Txn & { readonly atVersion: number }) | null {
-    return (this.#statements.newestTxn.get(tableKey, appId) as (Txn & { atVersion: number }) | undefined) ?? null
+  /**
+   * The newest txn of an app id, with the version that set it; null when there is none.
+   * @throws table-damaged when its row is not what was recorded
+   */
+  newestTxn({ tableKey, name }: LoggedTable, appId: string): LoggedTxn | null {
+    const row = this.#statements.newestTxn.get(tableKey, appId) as TxnRow | undefined
+    return row ? checkedTxn(name, row) : null
   }
 
   /** The version whose commit set an app id to this number, or null: who wrote that batch. */
@@ -202,9 +216,9 @@ export class SqliteLog {
   }
 
   /** Files that versions up to this one removed, with the version that did. */
-  removedFiles(tableKey: number, version: number): { readonly file: AddFile; readonly removedVersion: number }[] {
-    const rows = this.#statements.removedFiles.all(tableKey, version) as (FileRow & { readonly removedVersion: number })[]
-    return rows.map((row) => ({ file: toAddFile(row), removedVersion: row.removedVersion }))
+  removedFiles(table: LoggedTable, version: number): { readonly file: AddFile; readonly removedVersion: number }[] {
+    const rows = this.#statements.removedFiles.all(table.tableKey, version) as (FileRow & { readonly removedVersion: number })[]
+    return rows.map((row) => ({ file: checkedFile(table.name, row), removedVersion: row.removedVersion }))
   }
 
   /** Whether every version has the same columns: then what is kept of one file's rows can be compared with another's. */
@@ -228,7 +242,7 @@ export class SqliteLog {
       const newest = new Map<string, number>()
       for (const { version, text, actions } of versions) {
         if (version > at) continue
-        this.#insertText(table, version, text, actions)
+        this.#insertText(table, version, text, actions, version === at ? state.adds.length : null)
         for (const txn of actions.txns) newest.set(txn.appId, txn.version)
       }
       this.#insertShape(tableKey, at, state)
@@ -283,9 +297,11 @@ export class SqliteLog {
   }
 
   #shapePart(statement: Statement, table: LoggedTable, version: number): { at: number; text: string } {
-    const found = statement.get(table.tableKey, version) as { at: number; text: string } | undefined
-    if (found) return found
-    throw firstVersionIsIncomplete(table.name, version)
+    const found = statement.get(table.tableKey, version) as { at: number; text: string; metadata: string; protocol: string; crc32: number | null } | undefined
+    if (!found) throw firstVersionIsIncomplete(table.name, version)
+    const { at, metadata, protocol, crc32 } = found
+    if (crc32 !== null && crc32 !== rowChecksum(at, metadata, protocol)) throw damagedRow(table.name, `its metadata at version ${at}`)
+    return found
   }
 
   #addTable(name: string, version: number, actions: VersionActions): LoggedTable {
@@ -296,56 +312,73 @@ export class SqliteLog {
 
   #insertVersion(table: LoggedTable, version: number, text: string, actions: VersionActions): void {
     const { tableKey } = table
-    this.#insertText(table, version, text, actions)
+    let liveFiles = this.#liveFilesBefore(tableKey, version)
     if (actions.metadata || actions.protocol) this.#insertShape(tableKey, version, actions)
-    for (const remove of actions.removes) this.#statements.removeFile.run(version, tableKey, remove.path, deletionVectorId(remove.deletionVector))
-    for (const [position, add] of actions.adds.entries()) this.#insertFile(tableKey, version, position, add)
+    for (const { path, deletionVector } of actions.removes) liveFiles -= this.#removeFile(tableKey, version, path, deletionVectorId(deletionVector))
+    for (const [position, add] of actions.adds.entries()) liveFiles += this.#insertFile(tableKey, version, position, add)
+    this.#insertText(table, version, text, actions, liveFiles)
+  }
+
+  /** How many files are live before a version that is about to be recorded. */
+  #liveFilesBefore(tableKey: number, version: number): number {
+    const said = this.#statements.liveFiles.get(tableKey, version - 1) as number | null | undefined
+    return said ?? (this.#statements.countLiveFiles.get(tableKey) as number)
   }
 
   /** The text, and what is looked up in it. */
-  #insertText(table: LoggedTable, version: number, text: string, actions: VersionActions): void {
+  #insertText(table: LoggedTable, version: number, text: string, actions: VersionActions, liveFiles: number | null): void {
     const { tableKey } = table
     if (actions.metadata && actions.metadata.id !== table.tableId) throw tableIsAnother(table, actions.metadata.id)
     const { timestamp, operation } = actions.commitInfo ?? {}
-    this.#statements.addVersion.run(tableKey, version, typeof timestamp === 'number' ? timestamp : null, typeof operation === 'string' ? operation : null, text)
+    const [timestampMs, said] = [typeof timestamp === 'number' ? timestamp : null, typeof operation === 'string' ? operation : null]
+    this.#statements.addVersion.run(tableKey, version, timestampMs, said, text, liveFiles)
     for (const txn of actions.txns) this.#insertTxn(tableKey, version, txn)
     const joint = jointOf(actions)
     if (joint !== null) this.joint.note(joint.id, tableKey, version, joint.tables.length)
   }
 
   #insertTxn(tableKey: number, version: number, txn: Txn): void {
-    this.#statements.addTxn.run(tableKey, txn.appId, version, txn.version, txn.lastUpdatedMs)
+    this.#statements.addTxn.run(tableKey, txn.appId, version, txn.version, txn.lastUpdatedMs, txnChecksum({ ...txn, atVersion: version }))
   }
 
   #insertShape(tableKey: number, version: number, { metadata, protocol }: Pick<VersionActions, 'metadata' | 'protocol'>): void {
-    this.#statements.addShape.run(tableKey, version, metadata && JSON.stringify(metadata), protocol && JSON.stringify(protocol))
+    const texts = [metadata && JSON.stringify(metadata), protocol && JSON.stringify(protocol)] as const
+    this.#statements.addShape.run(tableKey, version, ...texts, rowChecksum(version, ...texts))
   }
 
   /** A file that was taken out before the table's base: never live, and known, so that it is no orphan. */
   #insertRemoved(tableKey: number, version: number, { path, deletionVector, size, partitionValues }: RemoveFile): void {
     const add = { path, deletionVector, size: size ?? 0, modifiedMs: 0, dataChange: false, partitionValues, statistics: null }
     this.#insertFile(tableKey, version, 0, add)
-    this.#statements.removeFile.run(version, tableKey, path, deletionVectorId(deletionVector))
+    this.#removeFile(tableKey, version, path, deletionVectorId(deletionVector))
   }
 
-  #insertFile(tableKey: number, version: number, position: number, add: AddFile): void {
+  /** @returns how many files are live that were not before: none for one that is added again (RESTORE, or new tags) */
+  #insertFile(tableKey: number, version: number, position: number, add: AddFile): number {
     const vectorId = deletionVectorId(add.deletionVector)
-    // A file added again (RESTORE, or new tags) is one live file, not two.
-    this.#statements.removeFile.run(version, tableKey, add.path, vectorId)
-    this.#statements.addFile.run({
-      tableKey,
-      path: add.path,
-      vectorId,
-      version,
-      position,
-      size: add.size,
-      modifiedMs: add.modifiedMs,
-      dataChange: add.dataChange ? 1 : 0,
-      partitionValues: JSON.stringify(add.partitionValues),
-      statistics: add.statistics,
-      deletionVector: add.deletionVector && JSON.stringify(add.deletionVector),
-    })
+    const removed = this.#removeFile(tableKey, version, add.path, vectorId)
+    this.#statements.addFile.run({ tableKey, vectorId, ...toFileRow(add, version, position) })
+    return 1 - removed
   }
+
+  /** @returns how many files are live no more */
+  #removeFile(tableKey: number, version: number, path: string, vectorId: string): number {
+    return this.#statements.removeFile.run(version, tableKey, path, vectorId).changes
+  }
+}
+
+function checkedFile(table: string, row: FileRow): AddFile {
+  if (!isWhole(row)) throw damagedRow(table, `file ${row.path}`)
+  return toAddFile(row)
+}
+
+function checkedTxn(table: string, { crc32, ...txn }: TxnRow): LoggedTxn {
+  if (crc32 !== null && crc32 !== txnChecksum(txn)) throw damagedRow(table, `the txn of ${txn.appId}`)
+  return txn
+}
+
+function txnChecksum({ appId, version, lastUpdatedMs, atVersion }: LoggedTxn): number {
+  return rowChecksum(appId, version, lastUpdatedMs, atVersion)
 }
 
 /** The error for a table that is not the one it was. */

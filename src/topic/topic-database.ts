@@ -7,7 +7,7 @@
 import { join } from 'node:path'
 import { type Database, openDatabase, synced } from '../database.js'
 import type { Effects } from '../effects.js'
-import { isMachineError, StreamtopError } from '../errors.js'
+import { isDamagedSchema, isMachineError, StreamtopError } from '../errors.js'
 import { cutPageOf } from '../whole-pages.js'
 
 /** A topic as its row has it. */
@@ -37,7 +37,7 @@ export function topicsPath(workspace: string): string {
 export function openTopicsToRead(workspace: string, fx: Effects): Database | null {
   const path = topicsPath(workspace)
   if (!fx.files.exists(path)) return null
-  checkWhole(path, fx)
+  checkWholeTopics(path, fx)
   return explained(path, () => {
     const database = openDatabase(path, { readonly: true })
     try {
@@ -55,7 +55,7 @@ export function openTopicsToRead(workspace: string, fx: Effects): Database | nul
 export function openTopicsToWrite(workspace: string, fx: Effects): Database {
   const path = topicsPath(workspace)
   fx.files.makeFolder(workspace)
-  checkWhole(path, fx)
+  checkWholeTopics(path, fx)
   return explained(path, () => {
     const database = openDatabase(path)
     try {
@@ -138,7 +138,7 @@ export function explained<T>(path: string, work: () => T): T {
     if (code.startsWith('SQLITE_BUSY')) {
       throw new StreamtopError('conflict', `${path} is held by another process`, { hint: 'try again when it has finished writing', cause })
     }
-    if (code === 'SQLITE_NOTADB' || code.startsWith('SQLITE_CORRUPT') || isOtherSchema(code, message)) {
+    if (code === 'SQLITE_NOTADB' || code.startsWith('SQLITE_CORRUPT') || isDamagedSchema(code, message)) {
       throw damagedTopics(path, message, cause)
     }
     if (isMachineError(cause)) throw cause
@@ -146,7 +146,8 @@ export function explained<T>(path: string, work: () => T): T {
   }
 }
 
-function checkWhole(path: string, fx: Effects): void {
+/** @throws data-loss for a file that was cut in the middle of a page */
+export function checkWholeTopics(path: string, fx: Effects): void {
   const cut = cutPageOf(path, fx)
   if (cut !== null) throw damagedTopics(path, cut)
 }
@@ -156,11 +157,6 @@ function damagedTopics(path: string, why: string, cause?: unknown): StreamtopErr
     hint: 'bring the file back from a copy, or move it away and send the records again',
     cause,
   })
-}
-
-/** A table or column that is not there under its name: its schema is not what was made. */
-function isOtherSchema(code: string, message: string): boolean {
-  return code === 'SQLITE_ERROR' && /^(no such (table|column)|malformed database schema)/.test(message)
 }
 
 /** Kept in SQLite's `user_version`; 0 is a file whose maker has not got to its tables. */

@@ -1,9 +1,11 @@
 /** What tells that bytes have changed: the checksum of a version's text, of a data file, of other writers' pages; and a database that was cut. */
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import Database from 'better-sqlite3'
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { asStreamtopError } from '../../src/errors.js'
 import { bronzeOrders } from '../../src/queries/bronze-orders.js'
+import { orders } from '../../src/queries/orders.js'
 import { columnsFromRows } from '../../src/store/columns-from-rows.js'
 import { decodeParquet, encodeParquet } from '../../src/store/parquet.js'
 import { defineSchema } from '../../src/store/schema.js'
@@ -87,6 +89,38 @@ describe('a data file', () => {
 
 describe('a database', () => {
   const begin = temporaryStories()
+
+  test.each([
+    ['a path', "UPDATE files SET path = replace(path, 'part-00000', 'part-00001') WHERE added_version = 1"],
+    ['statistics', `UPDATE files SET statistics = replace(statistics, '"numRecords":2', '"numRecords":3') WHERE added_version = 1`],
+    ['a file that is live no more', 'UPDATE files SET removed_version = 1 WHERE added_version = 0'],
+    ['a file that is live too late', 'UPDATE files SET added_version = 9 WHERE added_version = 0'],
+    ['a file that is gone', 'DELETE FROM files WHERE added_version = 0'],
+    ['the columns', "UPDATE shapes SET metadata = replace(metadata, 'customer_id', 'customer_ie')"],
+    ['the text of a version', "UPDATE versions SET text = replace(text, 'numRecords', 'numRecordt') WHERE version = 1"],
+    ['a txn', 'UPDATE txns SET version = 0'],
+  ])('another value in a row of _log.db, %s, is refused by name; deleted, it is built again', async (_, damage) => {
+    const story = begin()
+    for (const part of [1, 2] as const) {
+      await story.produce(part)
+      await story.run(bronzeOrders)
+    }
+    await story.run(orders)
+    const database = new Database(story.path('tables/_log.db'))
+    database.exec(damage)
+    database.close()
+    const goOn = async () => {
+      await story.run(bronzeOrders)
+      await story.run(orders)
+      await story.rows('bronze_orders')
+      await story.store((store) => store.changes('bronze_orders', 1))
+    }
+    await story.produce(3)
+    await expect(goOn()).rejects.toMatchObject({ code: 'table-damaged', message: expect.stringMatching(/_log\.db is damaged|is not what was committed/) })
+    for (const suffix of ['', '-wal', '-shm']) rmSync(story.path(`tables/_log.db${suffix}`), { force: true })
+    await goOn()
+    await story.expectSound()
+  })
 
   test.each([
     ['topics.db', 'data-loss'],

@@ -142,9 +142,10 @@ test('after it was taken over the table goes on as any other', async () => {
   await writeCheckpoint(3, [name(3, 'checkpoint.parquet')])
   removeVersions(0, 1, 2)
   const store = Store.open(workspace, realEffects)
-  const key = store.log.table('t')?.tableKey ?? -1
+  const logged = store.log.table('t') ?? expect.fail('no table')
+  const key = logged.tableKey
   // The txn of version 2 is known and its text is gone; that of version 3 can be looked up.
-  expect(store.log.newestTxn(key, 'app 0')).toMatchObject({ version: 2 ** 40 + 4 })
+  expect(store.log.newestTxn(logged, 'app 0')).toMatchObject({ version: 2 ** 40 + 4 })
   expect([2, 3, 4].map((n) => store.log.versionOfTxn(key, `app ${n % 2}`, 2 ** 40 + n))).toEqual([null, 3, 4])
   const skipped = await store.append('t', columnsFromRows(schema, [{ n: 0 }]), { kind: 'write' }, { txn: { appId: 'app 1', version: 2 ** 40 + 5 } })
   expect(skipped.outcome).toBe('already-committed')
