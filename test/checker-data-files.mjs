@@ -35,27 +35,41 @@ export function orphanCount(folder, tables, table) {
   return (existsSync(root) ? readdirSync(root) : []).filter((name) => name.endsWith('.parquet') && !named.has(name)).length
 }
 
-/** The statistics of several files in one question. */
+/** The statistics of several files in one question: what the files hold, beside what their statistics say, null for what they do not say. */
 async function statisticsProblems(duckdb, files, types) {
-  const questions = files.map(({ path, stats, isOfAnother }) => {
-    const rules = rulesOf(stats, types, isOfAnother).map(([what, isBroken]) => `CASE WHEN ${isBroken} THEN ${quoted(what)} END`)
-    return `SELECT ${quoted(path)} AS path, concat_ws(' ', ${rules.join(', ')}) AS broken FROM (${parquet([path])})`
+  const mentioned = new Set(files.flatMap(({ stats }) => ['minValues', 'maxValues', 'nullCount'].flatMap((part) => Object.keys(stats[part] ?? {}))))
+  const columns = [...mentioned].filter((column) => types.has(column))
+  const said = files.map(({ path, stats, isOfAnother }) => [
+    quoted(path),
+    stats.numRecords,
+    ...columns.flatMap((column) => saidOf(column, stats, types, isOfAnother)),
+  ])
+  const names = columns.flatMap((_, at) => [`least${at}`, `greatest${at}`, `nulls${at}`])
+  const found = columns.flatMap((column, at) => {
+    const values = comparable(column, types)
+    return [`min(${values}) AS least${at}`, `max(${values}) AS greatest${at}`, `count(*) - count("${column}") AS nulls${at}`]
   })
-  const found = await rowsOf(duckdb, questions.join(' UNION ALL '))
-  return found.flatMap(({ path, broken }) => (broken === '' ? [] : broken.split(' ').map((rule) => `${path}: ${rule} of its statistics is not true`)))
+  const rules = columns.flatMap((column, at) => [
+    [`minValues.${column}`, `found.least${at} < said.least${at}`],
+    [`maxValues.${column}`, `found.greatest${at} > said.greatest${at}`],
+    [`nullCount.${column}`, `found.nulls${at} <> said.nulls${at}`],
+  ])
+  const broken = [['numRecords', 'coalesce(found.number, 0) <> said.number'], ...rules].map(
+    ([what, isBroken]) => `CASE WHEN ${isBroken} THEN ${quoted(what)} END`,
+  )
+  const rows = await rowsOf(
+    duckdb,
+    `WITH said(path, ${['number', ...names].join(', ')}) AS (VALUES ${said.map((row) => `(${row.join(', ')})`).join(', ')}),
+       found AS (SELECT ${['filename', 'count(*) AS number', ...found].join(', ')} FROM (${parquet(files.map(({ path }) => path))}) GROUP BY filename)
+     SELECT path, concat_ws(' ', ${broken.join(', ')}) AS broken FROM said LEFT JOIN found ON path = filename`,
+  )
+  return rows.flatMap(({ path, broken }) => (broken === '' ? [] : broken.split(' ').map((rule) => `${path}: ${rule} of its statistics is not true`)))
 }
 
-function rulesOf(stats, types, isOfAnother) {
-  const rules = [['numRecords', `count(*) <> ${stats.numRecords}`]]
-  for (const [column, bound] of Object.entries(stats.minValues ?? {}))
-    rules.push([`minValues.${column}`, `min(${comparable(column, types)}) < ${literal(bound, types.get(column))}`])
-  for (const [column, bound] of Object.entries(stats.maxValues ?? {}))
-    rules.push([
-      `maxValues.${column}`,
-      `max(${comparable(column, types)}) > ${literal(bound, types.get(column))}${isOfAnother ? slack(types.get(column)) : ''}`,
-    ])
-  for (const [column, count] of Object.entries(stats.nullCount ?? {})) rules.push([`nullCount.${column}`, `count(*) - count("${column}") <> ${count}`])
-  return rules
+function saidOf(column, { minValues, maxValues, nullCount }, types, isOfAnother) {
+  const type = types.get(column)
+  const [least, greatest] = [minValues?.[column], maxValues?.[column]].map((bound) => (bound === undefined ? 'NULL' : literal(bound, type)))
+  return [least, greatest === 'NULL' || !isOfAnother ? greatest : greatest + slack(type), nullCount?.[column] ?? 'NULL']
 }
 
 function comparable(column, types) {
@@ -64,6 +78,7 @@ function comparable(column, types) {
 
 function literal(bound, type) {
   const text = typeof bound === 'string' ? quoted(bound) : bound
+  if (type === 'date') return `DATE ${text}`
   return type === 'timestamp' ? `epoch_us(TIMESTAMPTZ ${text})` : text
 }
 

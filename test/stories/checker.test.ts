@@ -118,6 +118,16 @@ describe('finds', () => {
       (story) => rewrite(story, version('bronze_orders', 0), /(maxValues\\":\{\\"order_id\\":)1004/, '$11003'),
       /maxValues.order_id of its statistics/,
     ],
+    [
+      'a lower bound of a time that is too narrow',
+      (story) => rewrite(story, version('bronze_orders', 0), /(minValues.*?event_time\\":\\"20)\d\d/, '$199'),
+      /minValues.event_time of its statistics/,
+    ],
+    [
+      'a count of nulls that is not true',
+      (story) => rewrite(story, version('bronze_orders', 0), /(nullCount.*?status\\":)0/, '$11'),
+      /nullCount.status of its statistics/,
+    ],
     ['a version that differs from the log', (story) => appendFileSync(story.path(...version('orders', 1)), '\n'), /version 1 of orders is another text/],
     ['a version that is gone', (story) => rmSync(story.path(...version('orders', 1))), /orders has version 2 after 0/],
     [
