@@ -46,8 +46,8 @@ const startedMs = performance.now()
 let kills = 0
 /** What lay in the logs of a checkpoint before it was purged, by path: the checker wants all of it. */
 const purged = new Map()
-/** Megabytes of each query's last life, at its first quarter and at its end. */
-const lastLife = new Map()
+/** Megabytes of each query in its last life, with the batch that it was at. */
+const lastLife = new Map(QUERIES.map(({ name }) => [name, []]))
 
 try {
   const sent = produce()
@@ -151,10 +151,7 @@ function measure({ name }, pid, killAt) {
   if (memory === null) return
   const megabytes = Number(memory[1]) / 1024
   most('megabytes of memory', megabytes)
-  if (killAt !== Number.POSITIVE_INFINITY) return
-  const life = lastLife.get(name) ?? { first: null, last: null }
-  if (life.first === null && newestOf({ name }, 'offsets') > batches * 0.85) life.first = megabytes
-  lastLife.set(name, { ...life, last: megabytes })
+  if (killAt === Number.POSITIVE_INFINITY) lastLife.get(name).push({ batch: newestOf({ name }, 'offsets'), megabytes })
 }
 
 function most(what, value) {
@@ -170,8 +167,11 @@ function tellPace(name, table) {
     .map((file) => JSON.parse(readFileSync(join(log, file), 'utf8').split('\n')[0]).commitInfo.timestamp)
   const tenth = Math.floor(times.length / 10)
   const [begin, end] = [paceOf(times.slice(tenth, 2 * tenth)), paceOf(times.slice(-tenth))]
-  const { first, last } = lastLife.get(name) ?? {}
-  const memory = first && last ? `; ${first.toFixed(0)} MB early in its last life, ${last.toFixed(0)} MB at its end` : ''
+  const [early, late] = [
+    [0.8, 0.85],
+    [0.95, 1],
+  ].map(([from, to]) => meanOf(lastLife.get(name).flatMap(({ batch, megabytes }) => (batch >= from * batches && batch < to * batches ? [megabytes] : []))))
+  const memory = early && late ? `; ${early.toFixed(0)} MB early in its last life, ${late.toFixed(0)} MB at its end` : ''
   console.log(`${name}: ${begin.toFixed(1)} ms a batch in the second tenth, ${end.toFixed(1)} ms in the last: ${(end / begin).toFixed(2)} ×${memory}`)
   if (values.flat !== undefined && end / begin > Number(values.flat)) violations.push(`${name}: batches have become slower, ${(end / begin).toFixed(2)} ×`)
 }
@@ -180,7 +180,12 @@ function tellPace(name, table) {
 function paceOf(times) {
   const gaps = times.slice(1).map((time, index) => time - times[index])
   const usual = gaps.sort((a, b) => a - b).slice(0, Math.ceil(gaps.length * 0.9))
-  return usual.reduce((sum, gap) => sum + gap, 0) / usual.length
+  return meanOf(usual)
+}
+
+/** Null of none. */
+function meanOf(numbers) {
+  return numbers.length === 0 ? null : numbers.reduce((sum, number) => sum + number, 0) / numbers.length
 }
 
 function newestOf({ name }, log) {
