@@ -61,3 +61,11 @@ export function missingVersion(tableFolder: string, before: number, after: numbe
     condition: 'DELTA_VERSIONS_NOT_CONTIGUOUS',
   })
 }
+
+/** The error for a newest version of which only a table checkpoint is there. */
+export function missingUnderCheckpoint(tableFolder: string, version: number): StreamtopError {
+  return new StreamtopError('table-damaged', `${versionPath(tableFolder, version)} is missing although a table checkpoint of version ${version} is there`, {
+    hint: 'restore the file from a copy; it, and what may have come behind it, is not all in the checkpoint',
+    condition: 'DELTA_STATE_RECOVER_ERROR',
+  })
+}

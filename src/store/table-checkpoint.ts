@@ -7,7 +7,7 @@ import { basename, join } from 'node:path'
 import type { Effects } from '../effects.js'
 import { StreamtopError } from '../errors.js'
 import type { Metadata, Protocol, VersionActions } from './actions.js'
-import { DELTA_LOG, jsonVersions, missingVersion, readVersionText, versionPath } from './delta-log.js'
+import { DELTA_LOG, jsonVersions, missingUnderCheckpoint, missingVersion, readVersionText, versionPath } from './delta-log.js'
 import { readCheckpointRows } from './parquet-checkpoint.js'
 import { applyVersion, fileKey, firstVersionIsIncomplete } from './replay.js'
 import type { Snapshot } from './table-log.js'
@@ -31,13 +31,17 @@ export interface LogStart {
 /**
  * Finds where a table's log begins: version 0, else the oldest table checkpoint from which the JSON goes on to the newest version.
  * @returns null when the folder holds no version
- * @throws table-damaged when versions are missing and no checkpoint stands for them
+ * @throws table-damaged when versions are missing and no checkpoint stands for them, or when the newest version is one of them
  */
 export function findLogStart(tableFolder: string, fx: Effects): LogStart | null {
   const names = fx.files.list(join(tableFolder, DELTA_LOG))
   const all = jsonVersions(names)
-  const newest = all.at(-1)
-  if (newest === undefined) return null
+  const newest = all.at(-1) ?? -1
+  const checkpoints = checkpointsIn(names)
+  const last = checkpoints.at(-1)?.[0] ?? -1
+  // A checkpoint is made when its version is there: who went on from an earlier one would write that version anew.
+  if (last > newest && !fx.files.exists(versionPath(tableFolder, last))) throw missingUnderCheckpoint(tableFolder, last)
+  if (newest < 0) return null
   let first = all.length - 1
   while (first > 0 && all[first - 1] === (all[first] as number) - 1) first--
   const versions = all.slice(first)
@@ -45,7 +49,7 @@ export function findLogStart(tableFolder: string, fx: Effects): LogStart | null 
   if (oldest === 0) return { versions, base: null }
 
   let failure: unknown = null
-  for (const [version, files] of checkpointsIn(names)) {
+  for (const [version, files] of checkpoints) {
     if (version < oldest - 1 || version > newest) continue
     for (const parts of files) {
       try {

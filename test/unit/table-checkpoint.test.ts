@@ -138,6 +138,24 @@ describe('which checkpoint', () => {
   })
 })
 
+test('a table whose newest version is there as a checkpoint alone is damaged, and nothing is written over it', async () => {
+  await writeCheckpoint(6, [name(6, 'checkpoint.parquet')])
+  for (const gone of [[6], [0, 1, 2, 3, 4, 5]]) {
+    removeVersions(...gone)
+    const left = readdirSync(log)
+    const missing = expect.objectContaining({ code: 'table-damaged', message: expect.stringContaining(`${name(6, 'json')} is missing`) })
+    const reader = OverlaidLog.open(workspace, realEffects)
+    expect(reader.tableNames()).toEqual(['t'])
+    expect(reader.errorOf('t')).toEqual(missing)
+    reader.close()
+    const store = Store.open(workspace, realEffects)
+    expect(() => store.snapshot('t')).toThrow(missing)
+    await expect(store.append('t', columnsFromRows(schema, [{ n: 0 }]), { kind: 'write' })).rejects.toEqual(missing)
+    store.close()
+    expect(readdirSync(log)).toEqual(left)
+  }
+})
+
 test('after it was taken over the table goes on as any other', async () => {
   await writeCheckpoint(3, [name(3, 'checkpoint.parquet')])
   removeVersions(0, 1, 2)
