@@ -270,8 +270,9 @@ function readerOf(table: LoadedTable, sqlite: SqliteLog | null): TableReader {
       const removed: AddFile[] = []
       if (logged && sqlite) {
         for (const { file, removedVersion } of sqlite.removedFiles(logged, Math.min(version, table.loggedVersion))) {
+          // Without a remove it was added again, and is there.
           const remove = reader.changes(removedVersion).removes.find((one) => fileKey(one) === fileKey(file))
-          if (remove?.dataChange !== false) removed.push(file)
+          if (remove?.dataChange) removed.push(file)
         }
       }
       for (const { version: at, actions } of overlay) {
