@@ -1,4 +1,7 @@
-/** Every statement that sqlite-log.ts runs. What is live at a version is decided here: added at or before it, not removed at or before it. */
+/**
+ * Every statement that sqlite-log.ts runs. What is live at a version is decided here: added at or before it, not removed at or before it.
+ * Of a file or an app id that a version names twice, which no version should, the last counts, as for Spark.
+ */
 import type { Database, Statement } from '../database.js'
 
 const TABLE_COLUMNS = 'table_key AS tableKey, name, table_id AS tableId'
@@ -32,12 +35,12 @@ const SQL = {
   removedFiles: `SELECT ${FILE_COLUMNS}, removed_version AS removedVersion
      FROM files WHERE table_key = ? AND removed_version <= ? AND removed_version > added_version ORDER BY removed_version`,
   metadataTexts: 'SELECT metadata FROM shapes WHERE table_key = ? AND metadata IS NOT NULL',
-  addFile: `INSERT INTO files (table_key, path, vector_id, added_version, position, size, modified_ms, data_change, partition_values, statistics, deletion_vector,
+  addFile: `INSERT OR REPLACE INTO files (table_key, path, vector_id, added_version, position, size, modified_ms, data_change, partition_values, statistics, deletion_vector,
        crc32)
      VALUES (@tableKey, @path, @vectorId, @addedVersion, @position, @size, @modifiedMs, @dataChange, @partitionValues, @statistics, @deletionVector,
        @crc32)`,
   removeFile: 'UPDATE files SET removed_version = ? WHERE table_key = ? AND path = ? AND vector_id = ? AND removed_version IS NULL',
-  addTxn: 'INSERT INTO txns (table_key, app_id, at_version, version, last_updated_ms, crc32) VALUES (?, ?, ?, ?, ?, ?)',
+  addTxn: 'INSERT OR REPLACE INTO txns (table_key, app_id, at_version, version, last_updated_ms, crc32) VALUES (?, ?, ?, ?, ?, ?)',
   newestTxn: `SELECT app_id AS appId, version, last_updated_ms AS lastUpdatedMs, at_version AS atVersion, crc32
      FROM txns WHERE table_key = ? AND app_id = ? ORDER BY at_version DESC LIMIT 1`,
   versionOfTxn: `SELECT at_version FROM txns JOIN versions USING (table_key) WHERE table_key = ? AND app_id = ? AND txns.version = ? AND versions.version = at_version

@@ -45,7 +45,17 @@ function liveFiles(before: readonly AddFile[], actions: VersionActions): AddFile
   const gone = new Set<string>()
   for (const remove of actions.removes) gone.add(fileKey(remove))
   for (const add of actions.adds) gone.add(fileKey(add))
-  return [...(gone.size === 0 ? before : before.filter((file) => !gone.has(fileKey(file)))), ...actions.adds]
+  return [...(gone.size === 0 ? before : before.filter((file) => !gone.has(fileKey(file)))), ...lastOfEach(actions.adds)]
+}
+
+/** No version should name a file twice; of one that does the last counts, as for Spark. */
+export function lastOfEach<T extends Pick<AddFile, 'path' | 'deletionVector'>>(files: readonly T[]): T[] {
+  const last = new Map<string, T>()
+  for (const file of files) {
+    last.delete(fileKey(file))
+    last.set(fileKey(file), file)
+  }
+  return [...last.values()]
 }
 
 function newestTxns(before: ReadonlyMap<string, Txn>, txns: readonly Txn[]): ReadonlyMap<string, Txn> {

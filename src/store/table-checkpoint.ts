@@ -9,7 +9,7 @@ import { StreamtopError } from '../errors.js'
 import type { Metadata, Protocol, VersionActions } from './actions.js'
 import { DELTA_LOG, jsonVersions, missingUnderCheckpoint, missingVersion, readVersionText, versionPath } from './delta-log.js'
 import { readCheckpointRows } from './parquet-checkpoint.js'
-import { applyVersion, fileKey, firstVersionIsIncomplete } from './replay.js'
+import { applyVersion, fileKey, firstVersionIsIncomplete, lastOfEach } from './replay.js'
 import type { Snapshot } from './table-log.js'
 import { type ActionObject, actionsOf, decodePath, parseVersion } from './version-text.js'
 
@@ -120,7 +120,7 @@ function readState(tableFolder: string, version: number, names: readonly string[
     })
   }
   // A checkpoint has no order of its own; this is nearly the one in which the files came.
-  const adds = [...actions.adds].sort((a, b) => a.modifiedMs - b.modifiedMs || (a.path < b.path ? -1 : a.path > b.path ? 1 : 0))
+  const adds = lastOfEach(actions.adds).sort((a, b) => a.modifiedMs - b.modifiedMs || (a.path < b.path ? -1 : a.path > b.path ? 1 : 0))
   const live = new Set(adds.map(fileKey))
   return { ...actions, metadata, protocol, adds, removes: actions.removes.filter((remove) => !live.has(fileKey(remove))) }
 }

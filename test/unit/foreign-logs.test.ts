@@ -6,7 +6,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
-import { afterAll, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { type Effects, realEffects } from '../../src/effects.js'
 import { tableSourceOptions } from '../../src/engine/source-options.js'
 import { formatTableOffset, parseTableOffset, type TableOffset } from '../../src/engine/table-offset.js'
@@ -57,6 +57,54 @@ test('every version of a table reads as its log says, whatever was written, look
     }),
     { numRuns: 25 },
   )
+})
+
+/** Spark reads such tables too: the last one counts. One table of them must not keep the others from being opened. */
+describe('what no version should name twice', () => {
+  const first =
+    '{"metaData":{"id":"id","schemaString":"{\\"type\\":\\"struct\\",\\"fields\\":[]}","partitionColumns":[],"configuration":{}}}\n{"protocol":{}}\n'
+  const add = (size: number) => `{"add":{"path":"f","partitionValues":{},"size":${size},"modificationTime":1,"dataChange":true}}\n`
+  const remove = '{"remove":{"path":"gone","dataChange":true}}\n'
+  const txn = (version: number) => `{"txn":{"appId":"a","version":${version}}}\n`
+  const g = add(9).replace('"f"', '"g"')
+  const twice = add(1) + g + add(2) + txn(7) + remove + remove + txn(3)
+
+  test.each<[string, Record<string, string>]>([
+    ['in version 0', { '0.json': first + twice }],
+    ['in a later version', { '0.json': first + add(5), '1.json': twice }],
+    ['in a table checkpoint', { [`4.${CHECKPOINT}`]: first + twice, '4.json': remove }],
+    ['behind a table checkpoint', { [`4.${CHECKPOINT}`]: first + add(5) + remove, '5.json': twice }],
+  ])('%s', (_, files) => {
+    const workspace = join(folder, String(workspaces++))
+    const log = join(workspace, 'tables', 't', '_delta_log')
+    mkdirSync(log, { recursive: true })
+    for (const [name, text] of Object.entries(files))
+      writeFileSync(
+        join(
+          log,
+          name.replace(/^\d+/, (digits) => digits.padStart(20, '0')),
+        ),
+        text,
+      )
+    const shown = (reader: TableLog) => {
+      const { files, txns } = reader.snapshot('t') ?? expect.fail('no snapshot')
+      return { files: files.map(({ path, size }) => `${path} ${size}`).sort(), txns: [...txns.values()].map(({ version }) => version) }
+    }
+    const expected = { files: ['f 2', 'g 9'], txns: [3] }
+    const memory = new LogMemory()
+    for (let life = 0; life < 2; life++) {
+      for (const remembered of [memory, new LogMemory()]) {
+        const reader = OverlaidLog.open(workspace, fx, remembered)
+        // The snapshot before is what the next one is made from.
+        reader.snapshot('t', reader.oldestSnapshotVersion('t') ?? 0)
+        expect(shown(reader)).toEqual(expected)
+        reader.close()
+      }
+      const store = Store.open(workspace, fx)
+      expect(shown(store)).toEqual(expected)
+      store.close()
+    }
+  })
 })
 
 test('a stream takes from such a table what the protocol gives it, in any batches, and the same when it is asked again', () => {
