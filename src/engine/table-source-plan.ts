@@ -5,8 +5,9 @@
  */
 import { StreamtopError } from '../errors.js'
 import type { AddFile, VersionActions } from '../store/actions.js'
-import { parseSchemaString, type Schema, sameType } from '../store/schema.js'
+import { type Column, type Schema, sameType, storedName } from '../store/schema.js'
 import type { TableLog } from '../store/table-log.js'
+import { tableSchema } from '../store/table-schema.js'
 import { liveRowCountOf } from '../store/version-text.js'
 import type { TableSourceOptions } from './source-options.js'
 import { inStreamOrder } from './stream-order.js'
@@ -68,7 +69,7 @@ export function latestTableOffset(
 export function filesOfRange(log: TableLog, table: string, start: TableOffset | null, end: TableOffset, options: TableSourceOptions): RangeFiles {
   const source = openSource(log, table, end)
   if (start !== null && (compareTableOffsets(start, end) > 0 || (end.isInitialSnapshot && !start.isInitialSnapshot))) throw movedBack(table, start, end)
-  const lastVersion = end.index === BASE_INDEX ? end.version - 1 : end.version
+  const lastVersion = lastVersionOf(end)
   // With startingVersion=latest a stream begins where its first batch ends (see `firstPosition`).
   if (start === null && options.startingVersion === 'latest') return { files: [], skipped: [] }
 
@@ -93,6 +94,19 @@ export function filesOfRange(log: TableLog, table: string, start: TableOffset | 
     for (const file of found.files.slice(from, isLast ? end.index + 1 : undefined)) files.push(file)
   }
   return { files, skipped }
+}
+
+/** The last version that a range which ends here has something of. */
+export function lastVersionOf(end: TableOffset): number {
+  return end.index === BASE_INDEX && !end.isInitialSnapshot ? end.version - 1 : end.version
+}
+
+/**
+ * The columns that the rows of a range are read with: the table's newest, as in Delta, with nulls where a column is newer than the rows.
+ * Where they changed otherwise behind the range, those of its end: the newest would leave out values, or be wrong about them.
+ */
+export function schemaOfRange(atEnd: Schema, newest: Schema): Schema {
+  return incompatibility(atEnd, newest) === null ? newest : atEnd
 }
 
 /** How far a run goes that takes what is there now and no more: behind the newest version. Null when there is no such table. */
@@ -210,8 +224,7 @@ function checkMetadata(source: OpenSource, version: number, actions: VersionActi
   if (actions.metadata.id !== source.tableId) throw recreated(source.table, source.tableId, actions.metadata.id)
   if (version - 1 < source.oldestSnapshot) return
   const before = source.log.snapshot(source.table, version - 1)
-  if (before === null || before.metadata.schemaString === actions.metadata.schemaString) return
-  const broken = incompatibility(before.schema, parseSchemaString(actions.metadata.schemaString))
+  const broken = before && incompatibility(before.schema, tableSchema(actions.metadata))
   if (broken === null) return
   throw new StreamtopError('source-changed', `version ${version} of table ${source.table} changed its columns: ${broken}`, {
     hint: 'the rows from here on are of another shape; run the query with a new checkpoint ("streamtop reset")',
@@ -225,9 +238,15 @@ function incompatibility(before: Schema, after: Schema): string | null {
     if (now === undefined) return `${column.name} is gone`
     if (!sameType(column.type, now.type)) return `${column.name} has another type`
     if (now.nullable && !column.nullable) return `${column.name} may now be null`
+    if (storedName(now) !== storedName(column)) return `${column.name} is another column of the same name`
+    if (isPartition(now) !== isPartition(column)) return `${column.name} is ${isPartition(now) ? 'a' : 'no'} partition column now`
   }
   const added = after.columns.find((column) => !column.nullable && before.columns.every(({ name }) => name !== column.name))
   return added === undefined ? null : `${added.name} is new and must not be null`
+}
+
+function isPartition({ stored }: Column): boolean {
+  return stored?.isPartition ?? false
 }
 
 /** Takes files while there is room before the file, so that one is always taken and bytes may overshoot. */

@@ -14,7 +14,7 @@ import type { Source, SourceRows } from './source.js'
 import type { TableSourceOptions } from './source-options.js'
 import { formatTableOffset, parseTableOffset, type TableOffset } from './table-offset.js'
 import { settleStartingVersion } from './table-source-files.js'
-import { endOfAvailable, filesOfRange, latestTableOffset } from './table-source-plan.js'
+import { endOfAvailable, filesOfRange, lastVersionOf, latestTableOffset, schemaOfRange } from './table-source-plan.js'
 
 const POLL_MS = 20
 
@@ -48,9 +48,10 @@ export function tableSource(workspace: string, query: string, spec: TableSpec, a
       const to = parse(end) as TableOffset
       const { files, skipped } = filesOfRange(log, spec.name, parse(start), to, options)
       // Not the whole snapshot: a batch must cost the same however many files the table has.
-      const schema = store.base(spec.name)?.shape.schema
-      if (!schema) throw sourceIsMissing(spec.name)
-      const read: Columns = await store.read(spec.name, schema, files)
+      const newest = store.base(spec.name)?.shape.schema
+      const atEnd = store.schemaAt(spec.name, lastVersionOf(to))
+      if (!newest || !atEnd) throw sourceIsMissing(spec.name)
+      const read: Columns = await store.read(spec.name, schemaOfRange(atEnd, newest), files)
       return {
         columns: filterRows(read, spec.filters),
         inputRowCount: read.rowCount,

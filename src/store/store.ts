@@ -138,6 +138,12 @@ export class Store implements TableLog, CommitContext {
     return version === null ? null : { table, version, shape: this.log.shape(table, version) }
   }
 
+  /** The columns of a table at a version, or at the oldest that is known of; null when there is no table. */
+  schemaAt(name: string, version: number): Schema | null {
+    const table = this.#adopt(name)
+    return table && this.log.shape(table, Math.max(version, this.log.oldestSnapshotVersion(table.tableKey) ?? 0)).schema
+  }
+
   /** The rows of some of a table's files, with the columns of a schema. */
   async read(table: string, schema: Schema, files: readonly AddFile[]): Promise<Columns> {
     const base = this.base(table)

@@ -10,6 +10,8 @@ import { bronzeOrders } from '../../src/queries/bronze-orders.js'
 import { eventsCopy } from '../../src/queries/events-copy.js'
 import { orders } from '../../src/queries/orders.js'
 import { ordersSchema } from '../../src/queries/orders-schema.js'
+import { columnsFromRows } from '../../src/store/columns-from-rows.js'
+import { defineSchema } from '../../src/store/schema.js'
 import { temporaryStories, type RunChoices, type Story } from './workspace.js'
 
 const begin = temporaryStories()
@@ -121,6 +123,49 @@ describe('a source that does not only grow', () => {
     await story.store((store) => store.drop('bronze_orders'))
     await expect(story.run(eventsCopy)).rejects.toMatchObject({ code: 'source-missing' })
     expect(story.list('checkpoints', 'events_copy')).toEqual([])
+  })
+})
+
+/** The checker does not judge tables of other columns. */
+describe('columns that another writer changes behind what is still to be read', () => {
+  const copy = query('copy', table('t'), append('t_copy'))
+  const schema = defineSchema({ a: 'int', b: 'string' })
+  const field = (name: string, type: string, physicalName?: string) => ({
+    ...{ name, type, nullable: true },
+    metadata: physicalName === undefined ? {} : { 'delta.columnMapping.id': 1, 'delta.columnMapping.physicalName': physicalName },
+  })
+  const mapped = { configuration: { 'delta.columnMapping.mode': 'name' } }
+  const a = field('a', 'integer')
+
+  test.each([
+    { what: 'dropped', changes: [{ fields: [a] }], version: 3, words: 'b is gone' },
+    { what: 'of another type', changes: [{ fields: [field('a', 'string'), field('b', 'string')] }], version: 3, words: 'a has another type' },
+    { what: 'a partition column', changes: [{ fields: [a, field('b', 'string')], partitionColumns: ['b'] }], version: 3, words: 'b is a partition column' },
+    {
+      what: 'dropped and another of that name made',
+      changes: ['b', null, 'col-1'].map((b) => ({ fields: [field('a', 'integer', 'a'), ...(b === null ? [] : [field('b', 'string', b)])], ...mapped })),
+      version: 4,
+      words: 'b is gone',
+    },
+  ])('$what: the rows of before come with their values, and the change stops the query', async ({ changes, version, words }) => {
+    const add = (n: number) => story.store((store) => store.append('t', columnsFromRows(schema, [{ a: n, b: `b${n}` }]), { kind: 'write' }))
+    await add(0)
+    await story.run(copy)
+    await add(1)
+    await add(2)
+    const slowly = { sourceOptions: ['maxFilesPerTrigger=1'] }
+    await story.run(copy, { ...slowly, killAt: 'offsets-logged' })
+    const { metadata } = (await story.store((store) => store.snapshot('t'))) ?? expect.fail('no table')
+    for (const [index, { fields, ...changed }] of changes.entries()) {
+      const metaData = { id: metadata.id, format: { provider: 'parquet' }, schemaString: JSON.stringify({ type: 'struct', fields }), partitionColumns: [] }
+      const lines = [{ metaData: { ...metaData, configuration: {}, ...changed } }, { protocol: { minReaderVersion: 2, minWriterVersion: 5 } }]
+      const name = `${String(3 + index).padStart(20, '0')}.json`
+      writeFileSync(story.path('tables', 't', '_delta_log', name), lines.map((line) => `${JSON.stringify(line)}\n`).join(''))
+    }
+
+    const message = expect.stringMatching(new RegExp(`version ${version} of table t changed its columns: ${words}`))
+    await expect(story.run(copy, slowly)).rejects.toMatchObject({ code: 'source-changed', message })
+    expect(await story.rows('t_copy')).toEqual([0, 1, 2].map((n) => ({ a: n, b: `b${n}` })))
   })
 })
 
