@@ -275,10 +275,17 @@ function readerOf(table: LoadedTable, sqlite: SqliteLog | null): TableReader {
           if (remove?.dataChange) removed.push(file)
         }
       }
-      for (const { version: at, actions } of overlay) {
-        if (at > version || at <= table.oldestSnapshot) continue
-        const gone = new Set(actions.removes.filter((remove) => remove.dataChange).map(fileKey))
-        if (gone.size > 0) removed.push(...reader.snapshot(at - 1).files.filter((file) => gone.has(fileKey(file))))
+      const laid = overlay.filter(({ version: at }) => at <= version && at > table.oldestSnapshot)
+      if (!laid.some(({ actions }) => actions.removes.some(({ dataChange }) => dataChange))) return removed
+      // In one pass: another writer's table may have thousands of such versions.
+      const live = new Map(reader.snapshot((laid[0]?.version ?? 0) - 1).files.map((file) => [fileKey(file), file]))
+      for (const { actions } of laid) {
+        for (const remove of actions.removes) {
+          const file = live.get(fileKey(remove))
+          if (file && remove.dataChange) removed.push(file)
+          live.delete(fileKey(remove))
+        }
+        for (const file of actions.adds) live.set(fileKey(file), file)
       }
       return removed
     },
