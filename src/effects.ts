@@ -321,7 +321,8 @@ function unlessMissing<T>(read: () => T): T | null {
     return read()
   } catch (error) {
     const { code, path } = error as NodeJS.ErrnoException
-    if (code === 'ENOENT') return null
+    // A name that is too long for the disk is no file's.
+    if (code === 'ENOENT' || code === 'ENAMETOOLONG') return null
     // Below a file there is nothing, as below the README in tables/ of a clone; a file in the very place of a folder is no empty folder.
     if (code === 'ENOTDIR' && path !== undefined && !fs.existsSync(path)) return null
     throw error

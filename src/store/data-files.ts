@@ -12,6 +12,7 @@ import type { MomentDetails, OnMoment } from './moments.js'
 import { decodeParquet, encodeParquet } from './parquet.js'
 import { newDataFileName } from './data-file-name.js'
 import { partitionVector } from './partition-values.js'
+import { readTableFile } from './read-file.js'
 import type { Schema } from './schema.js'
 import { statisticsOf } from './statistics.js'
 
@@ -72,7 +73,7 @@ export async function readDataFiles(folder: string, schema: Schema, files: reado
  */
 export async function readDataFile(folder: string, schema: Schema, file: AddFile, fx: Effects, vectorFiles: VectorFiles = new Map()): Promise<Columns> {
   const path = filePathOf(folder, file.path)
-  const bytes = fx.files.readIfPresent(path)
+  const bytes = readTableFile(path, fx)
   if (bytes === null) {
     throw new StreamtopError('table-damaged', `${path} is gone although the table's log names it`, {
       hint: 'restore the file from a copy; it may have been removed by a vacuum that ran too early',

@@ -9,6 +9,7 @@ import { StreamtopError } from '../errors.js'
 import type { DeletionVector } from './actions.js'
 import { type Columns, takeRows } from './columns.js'
 import { FILE_IS_GONE, filePathOf } from './file-path.js'
+import { readTableFile } from './read-file.js'
 import { decodeRoaring64 } from './roaring.js'
 import { decodePath } from './version-text.js'
 import { decodeZ85 } from './z85.js'
@@ -62,7 +63,7 @@ function inlineData({ pathOrInlineDv, sizeInBytes }: DeletionVector, where: stri
 
 /** The data's size stands before it and its CRC-32 behind it, both with the high byte first. */
 function storedData(path: string, { offset, sizeInBytes }: DeletionVector, files: VectorFiles, where: string, fx: Effects): Uint8Array {
-  const bytes = files.get(path) ?? fx.files.readIfPresent(path)
+  const bytes = files.get(path) ?? readTableFile(path, fx)
   if (bytes === null) {
     throw new StreamtopError('table-damaged', `${path} is gone although the table's log names it`, {
       hint: 'restore the file from a copy; it may have been removed by a vacuum that ran too early',

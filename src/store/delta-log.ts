@@ -5,6 +5,7 @@
 import { dirname, join } from 'node:path'
 import type { Created, Effects } from '../effects.js'
 import { StreamtopError } from '../errors.js'
+import { readTableFile } from './read-file.js'
 import { uncommittedPath } from './uncommitted.js'
 
 export const DELTA_LOG = '_delta_log'
@@ -21,7 +22,7 @@ export function versionName(version: number): string {
 
 /** A version's text, or null when the version is not there. */
 export function readVersionText(tableFolder: string, version: number, fx: Effects): string | null {
-  return fx.files.readIfPresent(versionPath(tableFolder, version))?.toString('utf8') ?? null
+  return readTableFile(versionPath(tableFolder, version), fx)?.toString('utf8') ?? null
 }
 
 /** Creates a version: synced, whole, and only if nobody else has. */

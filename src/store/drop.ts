@@ -7,6 +7,7 @@ import type { Effects } from '../effects.js'
 import { adoptVersions } from './adopt.js'
 import { settleJoints } from './joint-recovery.js'
 import { isTableFolder, versionPath } from './delta-log.js'
+import { readTableFile } from './read-file.js'
 import type { LoggedTable, SqliteLog } from './sqlite-log.js'
 import { parseVersion } from './version-text.js'
 
@@ -46,6 +47,6 @@ function remove(log: SqliteLog, tablesFolder: string, table: LoggedTable, fx: Ef
 /** A table that was made anew under the same name meanwhile is not ours to remove; one whose first version is gone is. */
 function holds(folder: string, table: LoggedTable, fx: Effects): boolean {
   const path = versionPath(folder, 0)
-  const first = fx.files.readIfPresent(path)
+  const first = readTableFile(path, fx)
   return first === null || parseVersion(first.toString('utf8'), path).metadata?.id === table.tableId
 }

@@ -10,21 +10,21 @@ export const FILE_IS_GONE = 'FAILED_READ_FILE.FILE_NOT_EXIST'
 
 /**
  * The path of a file that the log names, URI-decoded as in `AddFile`.
- * @throws unsupported-feature when the file is in another store, or outside of what the log may name
+ * @throws unsupported-feature when the file is in another store, or outside of what the log may name; no name has a zero byte
  */
 export function filePathOf(tableFolder: string, path: string): string {
   const whole = wholePathIn(path)
   const found = whole ?? join(tableFolder, path)
-  if (liesBelow(whole === null ? tableFolder : dirname(tableFolder), found)) return found
+  if (liesBelow(whole === null ? tableFolder : dirname(tableFolder), found) && !found.includes('\0')) return found
   throw new StreamtopError('unsupported-feature', `the table names the file ${path}, which is outside of ${whole === null ? 'its folder' : 'this workspace'}`, {
     hint: 'copy the table with its files into the workspace, or read it with Spark',
   })
 }
 
-/** Where a path of the log leads on this machine, also one that the log may not name; null when that is in another store. */
+/** Where a path of the log leads on this machine, also one that the log may not name; null when that is in another store, or nowhere. */
 export function localPathOf(tableFolder: string, path: string): string | null {
   try {
-    return wholePathIn(path) ?? join(tableFolder, path)
+    return path.includes('\0') ? null : (wholePathIn(path) ?? join(tableFolder, path))
   } catch (error) {
     if (error instanceof StreamtopError) return null
     throw error

@@ -9,6 +9,7 @@ import { StreamtopError } from '../errors.js'
 import type { Metadata, Protocol, VersionActions } from './actions.js'
 import { DELTA_LOG, jsonVersions, missingUnderCheckpoint, missingVersion, readVersionText, versionPath } from './delta-log.js'
 import { readCheckpointRows } from './parquet-checkpoint.js'
+import { readTableFile } from './read-file.js'
 import { applyVersion, fileKey, firstVersionIsIncomplete, lastOfEach } from './replay.js'
 import type { Snapshot } from './table-log.js'
 import { type ActionObject, actionsOf, decodePath, parseVersion } from './version-text.js'
@@ -136,7 +137,7 @@ function sidecarPath(tableFolder: string, path: string): string {
 }
 
 function readObjects(path: string, fx: Effects): ActionObject[] {
-  const bytes = fx.files.readIfPresent(path)
+  const bytes = readTableFile(path, fx)
   if (bytes === null) throw unreadable(path, 'it is not there')
   try {
     if (!path.endsWith('.json')) return readCheckpointRows(bytes, ACTIONS)

@@ -12,8 +12,11 @@ import { tableSourceOptions } from '../../src/engine/source-options.js'
 import { formatTableOffset, parseTableOffset, type TableOffset } from '../../src/engine/table-offset.js'
 import { filesOfRange, latestTableOffset } from '../../src/engine/table-source-plan.js'
 import type { StreamtopError } from '../../src/errors.js'
+import { observe } from '../../src/observe/observe.js'
 import { OverlaidLog } from '../../src/observe/overlaid-log.js'
 import { LogMemory } from '../../src/observe/table-memory.js'
+import { deletedRows } from '../../src/store/deletion-vector.js'
+import { defineSchema, formatSchemaString } from '../../src/store/schema.js'
 import { Store } from '../../src/store/store.js'
 import type { Snapshot, TableLog } from '../../src/store/table-log.js'
 import { parseVersion } from '../../src/store/version-text.js'
@@ -25,6 +28,8 @@ afterAll(() => rmSync(folder, { recursive: true }))
 /** Nothing here is about a loss of power. */
 const fx: Effects = { ...realEffects, files: { ...realEffects.files, syncFile: () => undefined, syncFolder: () => undefined } }
 let workspaces = 0
+const schema = defineSchema({ a: 'int' })
+const FIRST = `${JSON.stringify({ metaData: { id: 't', schemaString: formatSchemaString(schema) } })}\n{"protocol":{}}\n`
 const CHECKPOINT = 'checkpoint.01234567-89ab-4cde-8f01-23456789abcd.json'
 
 const event = fc.oneof(
@@ -61,31 +66,18 @@ test('every version of a table reads as its log says, whatever was written, look
 
 /** Spark reads such tables too: the last one counts. One table of them must not keep the others from being opened. */
 describe('what no version should name twice', () => {
-  const first =
-    '{"metaData":{"id":"id","schemaString":"{\\"type\\":\\"struct\\",\\"fields\\":[]}","partitionColumns":[],"configuration":{}}}\n{"protocol":{}}\n'
-  const add = (size: number) => `{"add":{"path":"f","partitionValues":{},"size":${size},"modificationTime":1,"dataChange":true}}\n`
+  const add = (size: number) => addLine('f', { size })
   const remove = '{"remove":{"path":"gone","dataChange":true}}\n'
   const txn = (version: number) => `{"txn":{"appId":"a","version":${version}}}\n`
-  const g = add(9).replace('"f"', '"g"')
-  const twice = add(1) + g + add(2) + txn(7) + remove + remove + txn(3)
+  const twice = add(1) + addLine('g', { size: 9 }) + add(2) + txn(7) + remove + remove + txn(3)
 
   test.each<[string, Record<string, string>]>([
-    ['in version 0', { '0.json': first + twice }],
-    ['in a later version', { '0.json': first + add(5), '1.json': twice }],
-    ['in a table checkpoint', { [`4.${CHECKPOINT}`]: first + twice, '4.json': remove }],
-    ['behind a table checkpoint', { [`4.${CHECKPOINT}`]: first + add(5) + remove, '5.json': twice }],
+    ['in version 0', { '0.json': FIRST + twice }],
+    ['in a later version', { '0.json': FIRST + add(5), '1.json': twice }],
+    ['in a table checkpoint', { [`4.${CHECKPOINT}`]: FIRST + twice, '4.json': remove }],
+    ['behind a table checkpoint', { [`4.${CHECKPOINT}`]: FIRST + add(5) + remove, '5.json': twice }],
   ])('%s', (_, files) => {
-    const workspace = join(folder, String(workspaces++))
-    const log = join(workspace, 'tables', 't', '_delta_log')
-    mkdirSync(log, { recursive: true })
-    for (const [name, text] of Object.entries(files))
-      writeFileSync(
-        join(
-          log,
-          name.replace(/^\d+/, (digits) => digits.padStart(20, '0')),
-        ),
-        text,
-      )
+    const workspace = workspaceOf(files)
     const shown = (reader: TableLog) => {
       const { files, txns } = reader.snapshot('t') ?? expect.fail('no snapshot')
       return { files: files.map(({ path, size }) => `${path} ${size}`).sort(), txns: [...txns.values()].map(({ version }) => version) }
@@ -153,6 +145,76 @@ test('a stream takes from such a table what the protocol gives it, in any batche
     { numRuns: 200 },
   )
 })
+
+describe('a folder where a file should be, and a name that no file has, are damage of one table', () => {
+  test.each<[string, Record<string, string>, string]>([
+    ['a data file', { '0.json': FIRST + addLine('f') }, 'f'],
+    ['a version', { '0.json': FIRST }, '_delta_log/00000000000000000001.json'],
+    ['the first version', {}, '_delta_log/00000000000000000000.json'],
+    ['a table checkpoint', { '1.json': addLine('f') }, `_delta_log/00000000000000000001.${CHECKPOINT}`],
+  ])('a folder: %s', async (_, files, place) => {
+    const workspace = workspaceOf(files)
+    mkdirSync(join(workspace, 'tables', 't', place), { recursive: true })
+    await expectNamed(workspace, { code: 'table-damaged', message: expect.stringContaining(`${place} is a folder where a file should be`) })
+  })
+
+  test('a folder: a file of deletion vectors', () => {
+    const workspace = workspaceOf({})
+    mkdirSync(join(workspace, 'v.bin'))
+    const vector = { storageType: 'p', pathOrInlineDv: 'v.bin', offset: 1, sizeInBytes: 1, cardinality: 1 }
+    expect(() => deletedRows(workspace, vector, new Map(), fx)).toThrow(/v.bin is a folder where a file should be/)
+  })
+
+  test.each([
+    ['with a zero byte', 'a%00b', 'unsupported-feature'],
+    ['of too many letters', 'x'.repeat(5000), 'table-damaged'],
+  ])('a name %s', async (_, path, code) => {
+    const workspace = workspaceOf({ '0.json': FIRST + addLine(path) })
+    await expectNamed(workspace, { code })
+    const store = Store.open(workspace, fx)
+    const vacuumed = () => store.vacuum('t', { dryRun: true }).files
+    if (code === 'table-damaged') expect(vacuumed).toThrow(expect.objectContaining({ code }))
+    else expect(vacuumed()).toEqual([])
+    store.close()
+  })
+
+  /** By a look, which shows the other table, and by whoever reads its rows. */
+  async function expectNamed(workspace: string, named: object): Promise<void> {
+    const other = join(workspace, 'tables', 'other', '_delta_log')
+    mkdirSync(other, { recursive: true })
+    writeFileSync(join(other, `${'0'.repeat(20)}.json`), FIRST.replace('"id":"t"', '"id":"other"'))
+    const { tables } = await observe(workspace, [], fx)
+    expect(tables).toMatchObject([
+      { name: 'other', error: null },
+      { name: 't', error: named },
+    ])
+    const store = Store.open(workspace, fx)
+    const read = async () => store.read('t', schema, store.snapshot('t')?.files ?? [])
+    await expect(read()).rejects.toMatchObject(named)
+    expect(store.newestVersion('other')).toBe(0)
+    store.close()
+  }
+})
+
+/** A table with these files in its log, their numbers written short. */
+function workspaceOf(files: Readonly<Record<string, string>>): string {
+  const workspace = join(folder, String(workspaces++))
+  const log = join(workspace, 'tables', 't', '_delta_log')
+  mkdirSync(log, { recursive: true })
+  for (const [name, text] of Object.entries(files))
+    writeFileSync(
+      join(
+        log,
+        name.replace(/^\d+/, (digits) => digits.padStart(20, '0')),
+      ),
+      text,
+    )
+  return workspace
+}
+
+function addLine(path: string, more: object = {}): string {
+  return `${JSON.stringify({ add: { path, partitionValues: {}, size: 1, modificationTime: 1, dataChange: true, ...more } })}\n`
+}
 
 function inModelOrder(files: readonly ModelFile[]): ModelFile[] {
   return [...files].sort((a, b) => a.modifiedMs - b.modifiedMs || Buffer.compare(Buffer.from(a.rawPath), Buffer.from(b.rawPath)))
