@@ -216,6 +216,11 @@ function addLine(path: string, more: object = {}): string {
   return `${JSON.stringify({ add: { path, partitionValues: {}, size: 1, modificationTime: 1, dataChange: true, ...more } })}\n`
 }
 
+/** Whether a version only wrote rows again. */
+function isRewrite({ adds, removes }: ModelVersion): boolean {
+  return removes.length > 0 && [...adds, ...removes].every(({ dataChange }) => !dataChange)
+}
+
 function inModelOrder(files: readonly ModelFile[]): ModelFile[] {
   return [...files].sort((a, b) => a.modifiedMs - b.modifiedMs || Buffer.compare(Buffer.from(a.rawPath), Buffer.from(b.rawPath)))
 }
@@ -297,6 +302,13 @@ class GrowingTable {
       this.#expectReads(reader, picks)
       expect(reader.history('t', 99).map(({ version }) => version)).toEqual(this.#readable().reverse())
       expect([...reader.removedFiles('t', this.#newest)].map(shownKey).sort()).toEqual(this.#removedKeys())
+      const behind = this.#behindSnapshot()
+      expect(reader.rewrites('t').filter((version) => version >= (behind[0]?.state.version ?? 0))).toEqual(
+        behind.filter(isRewrite).map(({ state }) => state.version),
+      )
+      const isOneSchema = behind.every(({ state }) => state.columns.length === this.#versions[0]?.state.columns.length)
+      if (reader.hasOneSchema('t')) expect(new Set(behind.map(({ state }) => state.columns.length)).size).toBeLessThan(2)
+      else expect(isOneSchema).toBe(false)
     } finally {
       reader.close()
     }
@@ -328,11 +340,14 @@ class GrowingTable {
     return Math.min(...this.#checkpoints.filter((version) => version >= this.#oldest - 1))
   }
 
-  /** Files whose rows a version took out behind the one where snapshots begin. */
+  /** The versions behind the one where snapshots begin. */
+  #behindSnapshot(): readonly ModelVersion[] {
+    return this.#versions.slice((this.#adopted?.oldestSnapshot ?? this.#oldestSnapshot()) + 1, this.#newest + 1)
+  }
+
+  /** Files whose rows one of these versions took out. */
   #removedKeys(): string[] {
-    const first = this.#adopted?.oldestSnapshot ?? this.#oldestSnapshot()
-    return this.#versions
-      .slice(first + 1, this.#newest + 1)
+    return this.#behindSnapshot()
       .flatMap(({ removes }) => removes.flatMap(({ key, dataChange }) => (dataChange ? [key] : [])))
       .sort()
   }
