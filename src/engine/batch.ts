@@ -3,6 +3,7 @@
  * through the same steps as the native sink's.
  */
 import { StreamtopError } from '../errors.js'
+import { isPromise } from '../is-promise.js'
 import type { Columns } from '../store/columns.js'
 import type { WriteReport } from '../store/write.js'
 import type { MergeSpec } from '../store/merge-spec.js'
@@ -140,14 +141,27 @@ export class Batch {
     if (typeof table !== 'string' || (named?.append !== undefined && named.merge !== undefined)) {
       throw new StreamtopError('usage', 'a write of commitTogether names one table: { append: TABLE, rows } or { merge: TABLE, rows, on, ... }')
     }
-    const checked = { table, columns: this.#columnsOf(write.rows, write.schema), idempotence: checkedPair(write) }
+    const checked = { table, columns: this.#columnsOf(table, write.rows, write.schema), idempotence: checkedPair(write) }
     return 'merge' in write ? { ...checked, kind: 'merge', spec: write } : { ...checked, kind: 'append' }
   }
 
-  #columnsOf(rows: RowsToWrite, schema: Schema | undefined): Columns {
+  #columnsOf(table: string, rows: RowsToWrite, schema: Schema | undefined): Columns {
+    checkAreRows(table, rows)
     if (isColumns(rows)) return rows
     return columnsFromRows(schema ?? this.columns.schema, [...rows])
   }
+}
+
+function checkAreRows(table: string, rows: unknown): void {
+  if (typeof rows === 'object' && rows !== null && (Symbol.iterator in rows || isColumns(rows as RowsToWrite))) return
+  const isWaitedFor = isPromise(rows)
+  throw new StreamtopError(
+    'bad-value',
+    `what is to be written to ${table} is ${isWaitedFor ? 'a promise' : `of type ${rows === null ? 'null' : typeof rows}`}, not rows`,
+    {
+      hint: isWaitedFor ? 'wait for it first (await)' : "give the batch's columns, or a list of objects",
+    },
+  )
 }
 
 function isColumns(rows: RowsToWrite): rows is Columns {

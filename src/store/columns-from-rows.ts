@@ -3,6 +3,7 @@
  * than the scale, or a null where none may be is an error that names the column and the row.
  */
 import { StreamtopError } from '../errors.js'
+import { isPromise } from '../is-promise.js'
 import { parseDays } from './civil-time.js'
 import type { Columns } from './columns.js'
 import { type ColumnAppender, ColumnsBuilder } from './columns-builder.js'
@@ -28,11 +29,22 @@ export function columnsFromRows(schema: Schema, rows: Iterable<object>): Columns
   const builder = new ColumnsBuilder(schema, Array.isArray(rows) ? rows.length : 1024)
   let rowNumber = 0
   for (const row of rows) {
+    checkIsRow(row, rowNumber)
     appendRow(builder, row as Readonly<Record<string, unknown>>, rowNumber)
     rowNumber++
   }
   if (schema.columns.length === 0) return { schema, rowCount: rowNumber, vectors: [] }
   return builder.finish()
+}
+
+/** What has no columns would be a row of nulls; most often it is the promise of a row that nobody waited for. */
+function checkIsRow(row: unknown, rowNumber: number): void {
+  const isObject = typeof row === 'object' && row !== null && !Array.isArray(row)
+  if (isObject && !isPromise(row)) return
+  const what = isObject ? 'a promise' : Array.isArray(row) ? 'a list' : row === null ? 'null' : describeValue(row)
+  throw new StreamtopError('bad-value', `row ${rowNumber} is ${what}: a row is an object with a value for each column`, {
+    ...(isObject ? { hint: 'wait for the rows first: await Promise.all(rows)' } : {}),
+  })
 }
 
 function appendRow(builder: ColumnsBuilder, row: Readonly<Record<string, unknown>>, rowNumber: number): void {

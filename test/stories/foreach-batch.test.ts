@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest'
 import { foreachBatch, query, table } from '../../src/engine/definition.js'
 import { bronzeOrders } from '../../src/queries/bronze-orders.js'
+import type { Row } from '../../src/store/values.js'
 import { type Story, temporaryStories } from './workspace.js'
 
 const begin = temporaryStories()
@@ -100,4 +101,26 @@ test('a function that fails after a write that failed, too, is told by its own e
   )
 
   await expect(story.run(failing)).rejects.toMatchObject({ code: 'foreach-batch-failed', condition: 'FOREACH_BATCH_USER_FUNCTION_ERROR' })
+})
+
+test.each([
+  ['promises of rows', (rows: readonly Row[]) => rows.map(async (row) => row), 'row 0 is a promise'],
+  ['numbers', () => [5], 'row 0 is 5'],
+  ['a null', (rows: readonly Row[]) => [...rows, null], 'row 9 is null'],
+  ['lists', () => [[1001, 'C01']], 'row 0 is a list'],
+  ['functions', () => [() => ({})], 'row 0 is () => ({})'],
+  ['a promise', async (rows: readonly Row[]) => rows, 'is a promise, not rows'],
+  ['nothing', () => undefined, 'is of type undefined, not rows'],
+  ['a text', () => 'rows', 'is of type string, not rows'],
+  ['one row alone', (rows: readonly Row[]) => rows[0], 'is of type object, not rows'],
+])('%s are no rows, and none is written', async (_, make, message) => {
+  const story = await withBronze()
+  const wrong = query(
+    'wrong',
+    table('bronze_orders'),
+    foreachBatch(async (batch) => void (await batch.append('wrong', make(batch.rows) as Row[]))),
+  )
+
+  await expect(story.run(wrong)).rejects.toMatchObject({ code: 'bad-value', message: expect.stringContaining(message) })
+  expect(story.list('checkpoints', 'wrong', 'commits')).toEqual([])
 })
