@@ -3,6 +3,7 @@
  * through the same steps as the native sink's.
  */
 import { StreamtopError } from '../errors.js'
+import { isTrue } from './filter-rows.js'
 import { isPromise } from '../is-promise.js'
 import type { Columns } from '../store/columns.js'
 import type { WriteReport } from '../store/write.js'
@@ -99,7 +100,7 @@ export class Batch {
 
   /** The rows for which a condition is true. */
   filter(condition: (row: Row) => boolean): Row[] {
-    return this.rows.filter(condition)
+    return this.rows.filter((row) => isTrue(condition(row), 'the condition of a filter'))
   }
 
   /** Appends rows to a table, made when it is not there. */
@@ -141,6 +142,10 @@ export class Batch {
     if (typeof table !== 'string' || (named?.append !== undefined && named.merge !== undefined)) {
       throw new StreamtopError('usage', 'a write of commitTogether names one table: { append: TABLE, rows } or { merge: TABLE, rows, on, ... }')
     }
+    const unknown = Object.keys(write).find((name) => !WRITE_MEMBERS.has(name))
+    if (unknown !== undefined) {
+      throw new StreamtopError('usage', `a write to ${table} has no option ${unknown}`, { hint: `the options are ${[...WRITE_MEMBERS].slice(3).join(', ')}` })
+    }
     const checked = { table, columns: this.#columnsOf(table, write.rows, write.schema), idempotence: checkedPair(write) }
     return 'merge' in write ? { ...checked, kind: 'merge', spec: write } : { ...checked, kind: 'append' }
   }
@@ -151,6 +156,9 @@ export class Batch {
     return columnsFromRows(schema ?? this.columns.schema, [...rows])
   }
 }
+
+/** What a write may say; what it cannot obey is refused, since an option that is misspelled would be one that is not given. */
+const WRITE_MEMBERS: ReadonlySet<string> = new Set(['append', 'merge', 'rows', 'txnAppId', 'txnVersion', 'schema', 'on', 'whenMatched', 'whenNotMatched'])
 
 function checkAreRows(table: string, rows: unknown): void {
   if (typeof rows === 'object' && rows !== null && (Symbol.iterator in rows || isColumns(rows as RowsToWrite))) return

@@ -1,5 +1,6 @@
 /** The `.where` of a source: rows that pass every filter. */
 import { StreamtopError } from '../errors.js'
+import { isPromise } from '../is-promise.js'
 import { type Columns, takeRows } from '../store/columns.js'
 import { rowAt } from '../store/values.js'
 import type { RowFilter } from './definition.js'
@@ -17,12 +18,25 @@ export function filterRows(columns: Columns, filters: readonly RowFilter[]): Col
 }
 
 function passes(filter: RowFilter, row: Parameters<RowFilter>[0]): boolean {
+  let answer: unknown
   try {
-    return filter(row)
+    answer = filter(row)
   } catch (cause) {
     throw new StreamtopError('foreach-batch-failed', `a where function failed: ${(cause as Error)?.message ?? String(cause)}`, {
       hint: 'mend the function and start the query again: the batch runs again whole, with the same rows',
       cause,
     })
   }
+  return isTrue(answer, 'a where function')
+}
+
+/**
+ * Whether a condition of a person's holds, as JavaScript takes an answer.
+ * @throws foreach-batch-failed for a promise, which would hold for every row
+ */
+export function isTrue(answer: unknown, who: string): boolean {
+  if (!isPromise(answer)) return Boolean(answer)
+  throw new StreamtopError('foreach-batch-failed', `${who} answered with a promise; it has to answer true or false at once`, {
+    hint: 'leave the async out, and look up what it needs before, in a foreachBatch',
+  })
 }

@@ -54,10 +54,10 @@ export interface Clause<Action, Condition> {
 
 /** Brings a spec into one shape; `usage` when it says nothing or a clause can never be reached. */
 export function clausesOf(spec: MergeSpec): MergeClauses {
-  const on = typeof spec.on === 'string' ? [spec.on] : spec.on
-  if (on.length === 0) throw new StreamtopError('usage', 'a MERGE needs at least one column to match on')
-  const matched = listOf(spec.whenMatched).map((clause) => clauseOf<MatchedAction, MatchedCondition>(clause))
-  const notMatched = listOf(spec.whenNotMatched).map((clause) => clauseOf<'insert', (source: Row) => boolean>(clause))
+  const on = typeof spec.on === 'string' ? [spec.on] : (spec.on ?? [])
+  if (on.length === 0) throw new StreamtopError('usage', 'a MERGE needs at least one column to match on', { hint: "for example { on: 'order_id', ... }" })
+  const matched = listOf(spec.whenMatched).map((clause) => clauseOf<MatchedAction, MatchedCondition>(clause, 'whenMatched', ['update', 'delete']))
+  const notMatched = listOf(spec.whenNotMatched).map((clause) => clauseOf<'insert', (source: Row) => boolean>(clause, 'whenNotMatched', ['insert']))
   if (matched.length + notMatched.length === 0) {
     throw new StreamtopError('usage', 'a MERGE needs whenMatched or whenNotMatched', { condition: 'DELTA_MERGE_MISSING_WHEN' })
   }
@@ -71,11 +71,26 @@ function listOf<T>(clauses: T | readonly T[] | undefined): readonly T[] {
   return Array.isArray(clauses) ? clauses : [clauses as T]
 }
 
+/** A clause that says something else than the type has would act all the same: on every match, as a delete. */
 function clauseOf<Action extends string, Condition>(
   clause: Action | { readonly when?: Condition; readonly act: Action; readonly text?: string },
+  name: string,
+  actions: readonly Action[],
 ): Clause<Action, Condition> {
-  if (typeof clause === 'string') return { action: clause, when: null, text: null }
-  return { action: clause.act, when: clause.when ?? null, text: clause.text ?? null }
+  const { act, when = null, text = null, ...others } = typeof clause === 'string' ? { act: clause } : (clause ?? { act: null })
+  const choice = actions.map((action) => `"${action}"`).join(' or ')
+  if (!actions.includes(act as Action)) {
+    throw new StreamtopError('usage', `a clause of ${name} acts with ${choice}, not ${typeof act === 'string' ? `"${act}"` : String(act)}`, {
+      hint: `give ${choice}, or { when: (source) => …, act: "${actions[0]}" }`,
+    })
+  }
+  const [other] = Object.keys(others)
+  if (other !== undefined) throw new StreamtopError('usage', `a clause of ${name} has when, act and text, and no ${other}`)
+  const mayBeNewer = name === 'whenMatched'
+  if (when !== null && typeof when !== 'function' && !(mayBeNewer && typeof (when as Partial<Newer>).newer === 'string')) {
+    throw new StreamtopError('usage', `the condition of a clause of ${name} is a function${mayBeNewer ? ' or newer(COLUMN)' : ''}, not of type ${typeof when}`)
+  }
+  return { action: act as Action, when: when as Condition | null, text: text as string | null }
 }
 
 function requireConditions(clauses: readonly Clause<unknown, unknown>[], name: string, condition: string): void {

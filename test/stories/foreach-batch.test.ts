@@ -1,6 +1,7 @@
 /** What a foreachBatch function may do with its writes, and what the ledger and the commit make of it. */
 import { expect, test } from 'vitest'
-import { foreachBatch, query, table } from '../../src/engine/definition.js'
+import type { Batch, JointWrite, MergeOptions } from '../../src/engine/batch.js'
+import { append, foreachBatch, query, table } from '../../src/engine/definition.js'
 import { bronzeOrders } from '../../src/queries/bronze-orders.js'
 import type { Row } from '../../src/store/values.js'
 import { type Story, temporaryStories } from './workspace.js'
@@ -122,5 +123,41 @@ test.each([
   )
 
   await expect(story.run(wrong)).rejects.toMatchObject({ code: 'bad-value', message: expect.stringContaining(message) })
+  expect(story.list('checkpoints', 'wrong', 'commits')).toEqual([])
+})
+
+test.each([
+  ['an append', (batch: Batch) => batch.append('wrong', batch.columns, { txnAppID: 'a', txnVersion_: 1 } as object), 'no option txnAppID'],
+  [
+    'a MERGE',
+    (batch: Batch) => batch.merge('orders', batch.columns, { on: 'order_id', whenMached: 'update', whenNotMatched: 'insert' } as MergeOptions),
+    'no option whenMached',
+  ],
+  ['a joint commit', (batch: Batch) => batch.commitTogether([{ append: 'wrong', row: batch.columns } as unknown as JointWrite]), 'no option row'],
+])('an option that is misspelled is refused in %s: it would be one that is not given', async (_, write, message) => {
+  const story = await withBronze()
+  const wrong = query(
+    'wrong',
+    table('bronze_orders'),
+    foreachBatch(async (batch) => void (await write(batch))),
+  )
+
+  await expect(story.run(wrong)).rejects.toMatchObject({ code: 'usage', message: expect.stringContaining(message) })
+})
+
+test.each([
+  ['where', query('wrong', table('bronze_orders').where((async () => false) as unknown as () => boolean), append('wrong'))],
+  [
+    'filter',
+    query(
+      'wrong',
+      table('bronze_orders'),
+      foreachBatch(async (batch) => void (await batch.append('wrong', batch.filter((async () => false) as unknown as () => boolean)))),
+    ),
+  ],
+])('an async function in %s is refused: its promise would be true for every row', async (_, wrong) => {
+  const story = await withBronze()
+
+  await expect(story.run(wrong)).rejects.toMatchObject({ code: 'foreach-batch-failed', message: expect.stringContaining('answered with a promise') })
   expect(story.list('checkpoints', 'wrong', 'commits')).toEqual([])
 })

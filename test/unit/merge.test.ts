@@ -241,6 +241,21 @@ describe('a MERGE', () => {
     expect(errorOf(() => merge(files, [], { on: 'nothing', whenMatched: 'delete' }))).toMatchObject({ code: 'schema-mismatch' })
   })
 
+  test.each([
+    ['an action that there is not', { whenMatched: 'upsert' }, 'acts with "update" or "delete", not "upsert"'],
+    ['an action in capitals', { whenMatched: { when: newer('at'), act: 'UPDATE' } }, 'not "UPDATE"'],
+    ['other words for when and act', { whenMatched: { if: newer('at'), do: 'update' } }, 'not undefined'],
+    ['a word more', { whenMatched: { condition: newer('at'), act: 'update' } }, 'no condition'],
+    ['a delete of what is not there', { whenNotMatched: 'delete' }, 'acts with "insert", not "delete"'],
+    ['null for a clause', { whenMatched: [null] }, 'not null'],
+    ['a condition in words', { whenMatched: { when: 's.at > t.at', act: 'update' } }, 'not of type string'],
+    ['a comparison without a second row', { whenNotMatched: { when: newer('at'), act: 'insert' } }, 'is a function, not of type object'],
+    ['no columns to match on', { on: undefined, whenMatched: 'update' }, 'at least one column'],
+  ])('refuses %s, and changes no row', (_, spec, message) => {
+    const refused = errorOf(() => merge(files, [[1, 'x']], { on: 'id', ...spec } as unknown as MergeSpec))
+    expect(refused).toMatchObject({ code: 'usage', message: expect.stringContaining(message) })
+  })
+
   test('has the words and the counts that Delta puts into a version', () => {
     expect(mergeOperation({ ...upsert, on: 'ID' }, schema, { source: 's', target: 't' })).toEqual({
       predicate: '["(t.id = s.id)"]',
