@@ -8,7 +8,7 @@ import { isPromise } from '../is-promise.js'
 import type { Columns } from '../store/columns.js'
 import type { WriteReport } from '../store/write.js'
 import type { MergeSpec } from '../store/merge-spec.js'
-import type { Schema } from '../store/schema.js'
+import { checkSchema, type Schema } from '../store/schema.js'
 import { columnsFromRows } from '../store/columns-from-rows.js'
 import { type Row, rowsOf } from '../store/values.js'
 
@@ -133,6 +133,7 @@ export class Batch {
 
   /** Makes an empty table, unless there is one of that name. */
   async createTable(table: string, schema: Schema): Promise<void> {
+    checkSchema(schema)
     await this.#writer.createTable(table, schema)
   }
 
@@ -153,6 +154,7 @@ export class Batch {
   #columnsOf(table: string, rows: RowsToWrite, schema: Schema | undefined): Columns {
     checkAreRows(table, rows)
     if (isColumns(rows)) return rows
+    if (schema !== undefined) checkSchema(schema)
     return columnsFromRows(schema ?? this.columns.schema, [...rows])
   }
 }

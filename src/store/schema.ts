@@ -74,6 +74,28 @@ export function formatSchemaString(schema: Schema): string {
   return JSON.stringify({ type: 'struct', fields })
 }
 
+/**
+ * That a schema which nobody has checked, such as one made by hand, is one: a table made with another could not be read any more.
+ * @throws bad-config
+ */
+export function checkSchema(schema: Schema): void {
+  const columns: unknown = schema?.columns
+  const hint = "defineSchema({ order_id: 'int', amount: 'decimal(10,2)' }) makes one"
+  if (!Array.isArray(columns)) throw new StreamtopError('bad-config', 'a schema has a list of columns', { hint })
+  for (const column of columns as readonly unknown[]) {
+    if (!isRecord(column) || typeof column['name'] !== 'string' || column['name'] === '' || typeof column['nullable'] !== 'boolean') {
+      throw new StreamtopError('bad-config', 'each column of a schema has a name, a type, and says whether it is nullable', { hint })
+    }
+    const type = column['type']
+    if (!isRecord(type) || parseType(typeName(type as ColumnType)) === null) {
+      const shown = isRecord(type) ? JSON.stringify(type) : String(type)
+      throw new StreamtopError('bad-config', `column ${column['name']} of a schema has type ${shown}, which streamtop does not know`, { hint })
+    }
+  }
+  const twice = repeatedName(schema.columns)
+  if (twice !== null) throw new StreamtopError('bad-config', `two columns are called ${twice}`, { hint: 'names differ in more than case' })
+}
+
 /** Spark's name of a type: `integer`, `decimal(10,2)`. */
 export function typeName(type: ColumnType): string {
   return type.kind === 'decimal' ? `decimal(${type.precision},${type.scale})` : type.kind

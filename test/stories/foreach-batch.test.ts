@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import type { Batch, JointWrite, MergeOptions } from '../../src/engine/batch.js'
 import { append, foreachBatch, query, table } from '../../src/engine/definition.js'
 import { bronzeOrders } from '../../src/queries/bronze-orders.js'
+import type { Schema } from '../../src/store/schema.js'
 import type { Row } from '../../src/store/values.js'
 import { type Story, temporaryStories } from './workspace.js'
 
@@ -160,4 +161,32 @@ test.each([
 
   await expect(story.run(wrong)).rejects.toMatchObject({ code: 'foreach-batch-failed', message: expect.stringContaining('answered with a promise') })
   expect(story.list('checkpoints', 'wrong', 'commits')).toEqual([])
+})
+
+test.each([
+  ['of a type by its SQL name', [{ name: 'a', type: 'int', nullable: true }], 'column a of a schema has type int'],
+  ['of a kind that there is not', [{ name: 'a', type: { kind: 'array' }, nullable: true }], 'which streamtop does not know'],
+  ['of a decimal without digits', [{ name: 'a', type: { kind: 'decimal' }, nullable: true }], 'which streamtop does not know'],
+  ['without nullable', [{ name: 'a', type: { kind: 'integer' } }], 'whether it is nullable'],
+  ['of no name', [{ type: { kind: 'integer' }, nullable: true }], 'has a name'],
+  ['null', [null], 'has a name'],
+  [
+    'of one name in two cases',
+    [
+      { name: 'a', type: { kind: 'integer' }, nullable: true },
+      { name: 'A', type: { kind: 'integer' }, nullable: true },
+    ],
+    'two columns are called A',
+  ],
+  ['that are no list', { a: 'int' }, 'a list of columns'],
+])('no table is made with columns %s: nobody could read it', async (_, columns, message) => {
+  const story = await withBronze()
+  const schema = { columns } as unknown as Schema
+  const wrong = { code: 'bad-config', message: expect.stringContaining(message) }
+  const creates = foreachBatch((batch) => batch.createTable('made', schema))
+  const appends = foreachBatch(async (batch) => void (await batch.append('made', [], { schema, txnAppId: 'made', txnVersion: batch.id })))
+
+  await expect(story.run(query('creates', table('bronze_orders'), creates))).rejects.toMatchObject(wrong)
+  await expect(story.run(query('appends', table('bronze_orders'), appends))).rejects.toMatchObject(wrong)
+  expect(story.list('tables')).not.toContain('made')
 })
