@@ -78,6 +78,10 @@ async function runVerb(verb: Verb, command: Command, surroundings: Surroundings)
     signal: surroundings.signal,
     fx: await surroundings.loadEffects(),
   }
+  if (context.isWorkspaceGiven) {
+    const { checkWorkspaceFolder } = await import('../engine/workspace-folder.js')
+    checkWorkspaceFolder(context.workspace, context.fx)
+  }
   return verb.run(context)
 }
 

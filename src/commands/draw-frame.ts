@@ -9,6 +9,7 @@ import { frameOf } from '../tui/frame.js'
 import { ASCII_GLYPHS, UNICODE_GLYPHS } from '../tui/glyphs.js'
 import type { Size } from '../tui/line.js'
 import type { Model } from '../tui/model.js'
+import { createNewFile } from '../tui/new-file.js'
 import { paintLine, textOf } from '../tui/paint.js'
 import { initialModel, reduce } from '../tui/reduce.js'
 import { svgOf } from '../tui/svg.js'
@@ -30,10 +31,9 @@ export async function drawFrame(context: Context<FrameOptions>): Promise<number>
   await loadWidths()
   const lines = frameOf(await lookedAt(context, fx), size, look)
   if (options.svg !== undefined) {
-    const path = resolve(options.svg)
     // A picture of an earlier run goes; any other file that is created is never overwritten.
-    fx.files.remove(path)
-    fx.files.create(path, svgOf(lines, size, theme))
+    if (fx.files.status(options.svg)?.isFolder === false) fx.files.remove(resolve(options.svg))
+    createNewFile(options.svg, svgOf(lines, size, theme), fx)
     return 0
   }
   const isColoured = isOnTerminal && process.env.TERM !== 'dumb'

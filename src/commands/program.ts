@@ -92,8 +92,13 @@ function buildCommand(verb: Verb, program: Command, onVerb: (verb: Verb, command
 
 /** Words that the verb by default was given, and which it does not take. */
 async function refuseWord(program: Command, command: Command): Promise<never> {
-  const [word = ''] = command.args
-  if (program.commands.some((known) => known.name() === word)) {
+  const [first = '', second] = command.args
+  const isKnown = (name: string) => program.commands.some((known) => known.name() === name)
+  // Help in git's words.
+  if (first === 'help' && (second === undefined || isKnown(second)))
+    return program.parseAsync([...command.args.slice(1, 2), '--help'], { from: 'user' }) as never
+  const word = first === 'help' ? (second ?? '') : first
+  if (isKnown(word)) {
     const given = command.options.filter((option) => command.getOptionValueSource(option.attributeName()) === 'cli').map((option) => option.long)
     throw new StreamtopError('usage', `the verb ${word} stands behind options that it does not take (${given.join(', ')})`, {
       hint: `see "streamtop ${word} --help"`,
@@ -101,7 +106,10 @@ async function refuseWord(program: Command, command: Command): Promise<never> {
   }
   const nearest = new Command().name('streamtop')
   for (const known of program.commands) if (known.name() !== command.name()) nearest.command(known.name())
-  nearest.exitOverride().configureOutput({ writeErr: () => undefined, outputError: () => undefined })
+  nearest
+    .exitOverride()
+    .helpCommand(false)
+    .configureOutput({ writeErr: () => undefined, outputError: () => undefined })
   return nearest.parseAsync([word], { from: 'user' }) as never
 }
 

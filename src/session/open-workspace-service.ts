@@ -5,6 +5,7 @@ import { dropTables, tablesOf } from '../engine/drop-table.js'
 import { acquireDashboardLock, isDashboardLockThere, type QueryLock, readDashboardHolder } from '../engine/lock.js'
 import { onTopic } from '../engine/open-topic.js'
 import { replayNewestBatch, resetQuery } from '../engine/reset.js'
+import { checkWorkspaceFolder } from '../engine/workspace-folder.js'
 import { checkWorkspace, isForeign } from '../engine/workspace.js'
 import { StreamtopError } from '../errors.js'
 import { newestRows } from '../observe/newest-rows.js'
@@ -20,7 +21,7 @@ import { OrderSender } from './order-sender.js'
 import type { Access, QueryInfo, WorkspaceView } from './session-state.js'
 import { type TopicAccess, topicAccess } from './topic-access.js'
 import { type OpenedWorkspace, type OpenRequest, type Sent, topicOf, type WorkspaceService } from './workspace-service.js'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 
 /** A look at a large workspace goes on with counting where the one before had to stop. */
 const LONGEST_COUNT_MS = 200
@@ -131,7 +132,7 @@ async function open(
   fx: Effects,
 ): Promise<{ readonly workspace: Opened; readonly result: OpenedWorkspace }> {
   const { workspace: folder } = request
-  checkFolder(folder, fx)
+  checkWorkspaceFolder(folder, fx)
   const configFile = request.configFile ?? findConfig(folder, fx)
   const loaded = await loadQueries(configFile, fx)
   const queries = loaded.map((query) => onTopic(query, request.topic ?? null))
@@ -179,15 +180,6 @@ async function claim(
   makeWorkspace(workspace, fx)
   const taken = await acquireDashboardLock(workspace, fx)
   return 'holderPid' in taken ? withoutLock('viewer', taken.holderPid) : { access: 'owner', holderPid: null, lock: taken }
-}
-
-/** @throws usage when the path, or one that it lies in, is a file */
-function checkFolder(folder: string, fx: Effects): void {
-  let there = folder
-  while (!fx.files.exists(there) && dirname(there) !== there) there = dirname(there)
-  if (fx.files.status(there)?.isFolder !== false) return
-  const what = there === folder ? `${folder} is a file, and a workspace is a folder` : `${folder} cannot be a folder: ${there} is a file`
-  throw new StreamtopError('usage', what, { hint: 'name a folder with --workspace; it need not be there yet' })
 }
 
 /** @throws usage when it cannot be made */

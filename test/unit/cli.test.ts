@@ -121,6 +121,19 @@ describe('help and version', () => {
     }
   })
 
+  test.each([
+    ['help', '--help'],
+    ['help run', 'run --help'],
+  ])('%s is %s', async (words, option) => {
+    const help = await run(option, undefined, { verbs: VERBS })
+    expect(help).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('Options that every verb takes:') })
+    expect(await run(words, undefined, { verbs: VERBS })).toEqual(help)
+  })
+
+  test('help of a verb that there is not names it', async () => {
+    expect(await run('help rnu', undefined, { verbs: VERBS })).toMatchObject({ exitCode: 2, stdout: '', stderr: expect.stringContaining('did you mean run?') })
+  })
+
   test('--version is that of package.json', async () => {
     expect(VERSION).toBe(packageJson.version)
     expect(await run('--version')).toMatchObject({ exitCode: 0, stdout: `${packageJson.version}\n` })
