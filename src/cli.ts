@@ -11,6 +11,9 @@ import { VERBS } from './commands/registry.js'
 
 const SIGNAL_EXIT_CODES = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const
 
+/** Node's exit code where an await at the top level never ends. */
+const UNSETTLED = 13
+
 const controller = new AbortController()
 let signalExitCode: number | undefined
 
@@ -37,6 +40,13 @@ for (const stream of [process.stdout, process.stderr]) {
     else if (signalExitCode === undefined) process.exit(error.code === 'EPIPE' ? 0 : 1)
   })
 }
+
+process.on('exit', () => {
+  // Node ends so when nothing is left that could end what is waited for here.
+  if (process.exitCode !== UNSETTLED) return
+  process.exitCode = 1
+  process.stderr.write('streamtop: it waits for something that never comes, most likely an await in the configuration file\n')
+})
 
 const exitCode = await runCommandLine(process.argv.slice(2), VERBS, {
   workingFolder: process.cwd(),

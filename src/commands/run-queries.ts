@@ -37,6 +37,7 @@ export async function runQueries(context: Context<RunVerbOptions>): Promise<numb
   if (armed && definitions.length > 1) {
     throw new StreamtopError('usage', '--crash and --crash-at kill one query, and several are named', { hint: 'run the others in another terminal' })
   }
+  if (options.interval === undefined) checkSomeoneEnds(definitions)
   checkWorkspace(workspace, definitions, { adopt: context.adopt, acceptGap: options.acceptGap ?? false, kafka: context.kafka !== null }, fx)
   if (context.adopt && context.kafka !== null) {
     const { checkAdoptedTopics } = await import('../engine/adopted-topics.js')
@@ -129,6 +130,23 @@ async function allEndings(started: readonly Started[], definitions: readonly Que
 function upstreamOf(definition: QueryDefinition, all: readonly QueryDefinition[]): readonly QueryDefinition[] {
   const { source } = definition
   return source.kind === 'table' ? all.filter((other) => other !== definition && other.writes.includes(source.name)) : []
+}
+
+/**
+ * Each of several queries that read in a circle what the others write would wait for the others' end.
+ * @throws usage
+ */
+function checkSomeoneEnds(definitions: readonly QueryDefinition[]): void {
+  let rest = definitions
+  for (let count = -1; count !== rest.length; ) {
+    count = rest.length
+    const isInBetween = (query: QueryDefinition) => upstreamOf(query, rest).length > 0 && rest.some((other) => upstreamOf(other, rest).includes(query))
+    rest = rest.filter(isInBetween)
+  }
+  if (rest.length === 0) return
+  throw new StreamtopError('usage', `${rest.map(({ name }) => name).join(' and ')} read in a circle what the others write, so that none is ever caught up`, {
+    hint: 'run them with --interval, until ctrl-c, or one after the other',
+  })
 }
 
 /** Talk while it runs: what people must not miss always, progress when somebody watches. */

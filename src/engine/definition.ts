@@ -139,6 +139,9 @@ export function query(name: string, source: SourceSpec, sink: SinkSpec, options:
   if (sink?.kind !== 'append' && sink?.kind !== 'foreach-batch') {
     throw new StreamtopError('bad-config', `query ${name} needs a sink: append(TABLE) or foreachBatch(batch => ...)`)
   }
+  if (options.alsoWrites !== undefined && !Array.isArray(options.alsoWrites)) {
+    throw new StreamtopError('bad-config', `alsoWrites of query ${name} is a list of names of tables`)
+  }
   const sinkTable = sink.kind === 'append' ? sink.table : (options.table ?? name)
   const rejectedTable = sink.kind === 'append' && source.kind === 'topic' && source.parser ? `${sinkTable}_rejected` : null
   const writes = [sinkTable, ...(rejectedTable === null ? [] : [rejectedTable]), ...(options.alsoWrites ?? [])]

@@ -67,8 +67,8 @@ function resolveOwnName(): void {
 function checked(value: unknown, configFile: string): QueryDefinition[] {
   const list = Array.isArray(value) ? value : [value]
   const names = new Set<string>()
-  for (const entry of list as Partial<QueryDefinition>[]) {
-    if (typeof entry !== 'object' || entry === null || typeof entry.name !== 'string' || !entry.source || !entry.sink) {
+  for (const entry of list as unknown[]) {
+    if (!isQuery(entry)) {
       throw new StreamtopError('bad-config', `${configFile} must export a list of queries as its default`, {
         hint: "export default [query('name', table('source'), append('sink'))]",
       })
@@ -77,4 +77,10 @@ function checked(value: unknown, configFile: string): QueryDefinition[] {
     names.add(entry.name)
   }
   return list as QueryDefinition[]
+}
+
+/** Whether `query` made it: one that is made by hand lacks what everybody goes by. */
+function isQuery(entry: unknown): entry is QueryDefinition {
+  const { name, source, sink, writes } = (entry ?? {}) as { readonly [Member in keyof QueryDefinition]?: QueryDefinition[Member] | null }
+  return typeof name === 'string' && Array.isArray(source?.filters) && typeof sink?.kind === 'string' && Array.isArray(writes)
 }

@@ -63,3 +63,42 @@ test('a process that ends itself is a failure too', () => {
   const at = withBody('process.exit(7)')
   expect(at.streamtop('run own')).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('the process of query own ended with code 7 and said nothing') })
 })
+
+test.each([
+  ['waits for what never comes', 'await new Promise(() => {})', 'streamtop: it waits for something that never comes'],
+  [
+    'exports what query() did not make',
+    `export default [{ name: 'own', source: { kind: 'table', name: 'a' }, sink: { kind: 'append', table: 'b' } }]`,
+    'must export a list of queries',
+  ],
+  [
+    'names one table where a list stands',
+    `import { query, table, foreachBatch } from 'streamtop'
+     export default query('own', table('a'), foreachBatch(() => {}), { alsoWrites: 'vip' })`,
+    'alsoWrites of query own is a list of names of tables',
+  ],
+])('a configuration that %s is an error, and no silence', (_, content, message) => {
+  const at = commandFolder()
+  at.write('streamtop.config.mjs', content)
+  for (const verb of ['status', 'run own', 'drop b']) {
+    expect(at.streamtop(verb)).toMatchObject({ exitCode: 1, stdout: '', stderr: expect.stringContaining(message) })
+  }
+  expect(at.list()).toEqual(['streamtop.config.mjs'])
+})
+
+test('queries that read in a circle what the others write are not waited for; others beside them are no circle', () => {
+  const at = commandFolder()
+  at.write(
+    'streamtop.config.mjs',
+    `import { query, table, append } from 'streamtop'
+     const copies = (from, to) => query(from + '_to_' + to, table(from), append(to))
+     export default [copies('bronze_orders', 'a'), copies('a', 'b'), copies('b', 'c'), copies('c', 'a'), copies('c', 'd')]`,
+  )
+  const circle = at.streamtop('run bronze_orders bronze_orders_to_a a_to_b b_to_c c_to_a c_to_d')
+  expect(circle).toMatchObject({ exitCode: 2, stdout: '', stderr: expect.stringMatching(/^streamtop: a_to_b and b_to_c and c_to_a read in a circle/) })
+  expect(at.streamtop('produce --all').exitCode).toBe(0)
+  expect(at.streamtop('run bronze_orders bronze_orders_to_a a_to_b b_to_c c_to_d')).toMatchObject({
+    exitCode: 0,
+    stdout: expect.stringContaining('d has 9 rows, 9 different\n'),
+  })
+})
