@@ -10,13 +10,14 @@ export const drop: Verb = {
   examples: [{ command: 'streamtop drop events_copy', does: 'together with: streamtop reset events_copy' }],
   async run({ workspace, arguments: [name = ''], configFile, adopt, output, json, fx }) {
     const { dropTables, withRejectedTables } = await import('../engine/drop-table.js')
-    const { checkForeign } = await import('../engine/workspace.js')
+    const { checkForeign, checkTableMayBeThere } = await import('../engine/workspace.js')
     const { checkName } = await import('../names.js')
     const { findConfig, loadQueries } = await import('../queries/load-queries.js')
     const { safeJson } = await import('../safe-text.js')
     const { noSuchTable } = await import('../store/store.js')
     checkName('table', name)
     checkForeign(workspace, adopt, fx)
+    checkTableMayBeThere(workspace, name, fx)
     const queries = await loadQueries(configFile ?? findConfig(workspace, fx), fx)
     const dropped = await dropTables(workspace, withRejectedTables(name, queries), queries, fx)
     if (!dropped.includes(name)) throw noSuchTable(name)

@@ -8,11 +8,12 @@ export async function withStore<T>(
   table: string,
   work: (store: Store) => T | Promise<T>,
 ): Promise<T> {
-  const { checkForeign } = await import('../engine/workspace.js')
+  const { checkForeign, checkTableMayBeThere } = await import('../engine/workspace.js')
   const { checkName } = await import('../names.js')
   const { Store } = await import('../store/store.js')
   checkName('table', table)
   checkForeign(workspace, adopt, fx)
+  checkTableMayBeThere(workspace, table, fx)
   const store = Store.open(workspace, fx)
   try {
     return await work(store)

@@ -139,6 +139,11 @@ export function readDashboardHolder(workspace: string, fx: Effects): number | nu
   return readLockHolder(workspace, DASHBOARD, fx)?.pid ?? null
 }
 
+/** Whether the file of a query's lock is there: without it the query has never run here. */
+export function isLockThere(workspace: string, query: string, fx: Effects): boolean {
+  return fx.files.exists(lockPath(workspace, query))
+}
+
 /** Whether the file of the dashboard's lock is there: for who holds it, whether the workspace is still the one that was taken. */
 export function isDashboardLockThere(workspace: string, fx: Effects): boolean {
   return fx.files.exists(lockPath(workspace, DASHBOARD))

@@ -4,8 +4,9 @@
  */
 import type { Effects } from '../effects.js'
 import { StreamtopError } from '../errors.js'
+import { checkName } from '../names.js'
 import { checkpointFolder, removeCommit, removeResetRemains, resetPath } from './checkpoint.js'
-import { acquireLock } from './lock.js'
+import { acquireLock, isLockThere } from './lock.js'
 import { findCheckpoint, planStart } from './start.js'
 
 /**
@@ -14,6 +15,7 @@ import { findCheckpoint, planStart } from './start.js'
  * @throws concurrent-query
  */
 export async function resetQuery(workspace: string, query: string, fx: Effects): Promise<boolean> {
+  if (!hasRun(workspace, query, fx)) return false
   const folder = checkpointFolder(workspace, query)
   const lock = await acquireLock(workspace, query, fx)
   try {
@@ -34,6 +36,7 @@ export async function resetQuery(workspace: string, query: string, fx: Effects):
  * @throws checkpoint-damaged and what else the start table refuses; usage when the newest batch has no commit to take away
  */
 export async function replayNewestBatch(workspace: string, query: string, fx: Effects): Promise<number> {
+  if (!hasRun(workspace, query, fx)) throw nothingToReplay(`${query} has no batch to replay`, query)
   const folder = checkpointFolder(workspace, query)
   const lock = await acquireLock(workspace, query, fx)
   try {
@@ -42,12 +45,21 @@ export async function replayNewestBatch(workspace: string, query: string, fx: Ef
       removeCommit(folder, start.batchId - 1, fx)
       return start.batchId - 1
     }
-    throw new StreamtopError(
-      'usage',
+    throw nothingToReplay(
       start.kind === 'new' ? `${query} has no batch to replay` : `batch ${start.batchId} of ${query} has no commit: it runs again anyway`,
-      { hint: `run it: "streamtop run ${query}"` },
+      query,
     )
   } finally {
     lock.release()
   }
+}
+
+/** Whether there can be a checkpoint, or what a reset has left of one. Where not, no lock is taken: a mistyped name leaves nothing behind. */
+function hasRun(workspace: string, query: string, fx: Effects): boolean {
+  checkName('query', query)
+  return fx.files.exists(checkpointFolder(workspace, query)) || isLockThere(workspace, query, fx)
+}
+
+function nothingToReplay(why: string, query: string): StreamtopError {
+  return new StreamtopError('usage', why, { hint: `run it: "streamtop run ${query}"` })
 }

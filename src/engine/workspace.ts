@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import type { Effects } from '../effects.js'
 import { StreamtopError } from '../errors.js'
 import { isTableFolder } from '../store/delta-log.js'
+import { noSuchTable } from '../store/store.js'
 import { logPathOf, tablesFolderOf } from '../store/workspace-paths.js'
 import { topicsPath } from '../topic/topic-database.js'
 import { checkpointFolder } from './checkpoint.js'
@@ -61,4 +62,14 @@ export function checkForeign(workspace: string, adopt: boolean, fx: Effects): bo
   throw new StreamtopError('foreign-workspace', `${workspace} was made by another tool, most likely Spark, and is only read`, {
     hint: 'work on a copy of it, or take it over with --adopt',
   })
+}
+
+/**
+ * Refuses a table that cannot be there, as long as nobody has opened the tables for writing: a name that is mistyped, or the wrong folder,
+ * must not make a workspace of it, nor take Spark's over.
+ * @throws unknown-table
+ */
+export function checkTableMayBeThere(workspace: string, table: string, fx: Effects): void {
+  if (fx.files.exists(logPathOf(workspace)) || isTableFolder(join(tablesFolderOf(workspace), table), fx)) return
+  throw noSuchTable(table)
 }

@@ -1,5 +1,5 @@
 /** `streamtop frame`: the dashboard drawn once, of what lies there; nothing is started and nothing written. */
-import { statSync, writeFileSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { sparkWorkspace } from '../spark-fixtures.js'
 import { commandFolder } from './command.js'
@@ -62,33 +62,6 @@ test.each([
   const { streamtop, list } = commandFolder()
   expect(streamtop(`frame --svg ${path}`)).toMatchObject({ exitCode: 2, stdout: '', stderr: expect.stringContaining(`streamtop: ${message}`) })
   expect(list()).toEqual([])
-})
-
-test.each([
-  'produce --all',
-  'run bronze_orders',
-  'status',
-  'show orders',
-  'history orders',
-  'drop orders',
-  'vacuum orders',
-  'optimize orders',
-  'reset orders',
-  'replay orders',
-  'frame',
-  'play 01 --plain',
-  '--plain --seconds 1',
-])('a file is no workspace, nor is what would lie in it: %s', (words) => {
-  const { streamtop, path, list } = commandFolder()
-  writeFileSync(path('file'), 'kept')
-  for (const [workspace, message] of [
-    ['file', 'is a file, and a workspace is a folder'],
-    ['file/in/it', 'is a file\n'],
-  ] as const) {
-    const told = streamtop(`${words} --workspace ${workspace}`)
-    expect(told).toMatchObject({ exitCode: 2, stdout: '', stderr: expect.stringContaining(message) })
-  }
-  expect(list()).toEqual(['file'])
 })
 
 /** Nine events in bronze, in the copy too, and the copy's batch not committed. */

@@ -1,0 +1,53 @@
+/** Verbs in a place that is no workspace, or with a name that nothing has: told by name, and nothing is left behind. */
+import { writeFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import { sparkWorkspace } from '../spark-fixtures.js'
+import { commandFolder } from './command.js'
+
+test.each([
+  'produce --all',
+  'run bronze_orders',
+  'status',
+  'show orders',
+  'history orders',
+  'drop orders',
+  'vacuum orders',
+  'optimize orders',
+  'reset orders',
+  'replay orders',
+  'frame',
+  'play 01 --plain',
+  '--plain --seconds 1',
+])('a file is no workspace, nor is what would lie in it: %s', (words) => {
+  const { streamtop, path, list } = commandFolder()
+  writeFileSync(path('file'), 'kept')
+  for (const [workspace, message] of [
+    ['file', 'is a file, and a workspace is a folder'],
+    ['file/in/it', 'is a file\n'],
+  ] as const) {
+    const told = streamtop(`${words} --workspace ${workspace}`)
+    expect(told).toMatchObject({ exitCode: 2, stdout: '', stderr: expect.stringContaining(message) })
+  }
+  expect(list()).toEqual(['file'])
+})
+
+test.each([
+  ['drop nope', 1, 'there is no table nope'],
+  ['vacuum nope', 1, 'there is no table nope'],
+  ['optimize nope', 1, 'there is no table nope'],
+  ['reset nope', 2, 'there is no query nope'],
+  ['replay nope', 2, 'there is no query nope'],
+  ['replay ../nope', 2, '"../nope" cannot be the name of a query'],
+  ['replay bronze_orders', 2, 'bronze_orders has no batch to replay'],
+  ['reset bronze_orders', 0, 'bronze_orders has no checkpoint: there was nothing to remove'],
+])('%s leaves an empty folder empty, and a folder of Spark is not taken over', (words, exitCode, message) => {
+  const empty = commandFolder()
+  const spark = commandFolder(sparkWorkspace('plain-append-crashed'))
+  const before = [spark.list(), spark.list('tables'), spark.list('checkpoints')]
+
+  expect(empty.streamtop(words)).toMatchObject({ exitCode, stdout: '', stderr: expect.stringContaining(message) })
+  expect(spark.streamtop(`${words} --adopt`)).toMatchObject({ exitCode, stdout: '', stderr: expect.stringContaining(message) })
+
+  expect(empty.list()).toEqual([])
+  expect([spark.list(), spark.list('tables'), spark.list('checkpoints')]).toEqual(before)
+})
