@@ -37,7 +37,20 @@ CREATE TABLE joint_versions (
 `
 
 /** What format 3 has beside format 2: what tells that a row is what was recorded. */
-const CHECKED: Readonly<Record<string, string>> = { versions: 'live_files', shapes: 'crc32', files: 'crc32', txns: 'crc32' }
+const CHECKED_ROWS = `
+ALTER TABLE versions ADD COLUMN live_files INTEGER;
+ALTER TABLE shapes ADD COLUMN crc32 INTEGER;
+ALTER TABLE files ADD COLUMN crc32 INTEGER;
+ALTER TABLE txns ADD COLUMN crc32 INTEGER;
+`
+
+/** The same for a reader of an older log, where a temporary view hides the table of its name. */
+const UNCHECKED_ROWS = `
+CREATE TEMP VIEW versions AS SELECT *, NULL AS live_files FROM main.versions;
+CREATE TEMP VIEW shapes AS SELECT *, NULL AS crc32 FROM main.shapes;
+CREATE TEMP VIEW files AS SELECT *, NULL AS crc32 FROM main.files;
+CREATE TEMP VIEW txns AS SELECT *, NULL AS crc32 FROM main.txns;
+`
 
 const SCHEMA = `
 CREATE TABLE tables (
@@ -156,7 +169,7 @@ export function openLogDatabase(path: string): Database {
         if (format >= FORMAT) return
         if (format === 0) database.exec(SCHEMA)
         if (format < 2) database.exec(JOINT_SCHEMA)
-        for (const [table, column] of Object.entries(CHECKED)) database.exec(`ALTER TABLE ${table} ADD COLUMN ${column} INTEGER`)
+        database.exec(CHECKED_ROWS)
         database.pragma(`user_version = ${FORMAT}`)
       })
       .immediate()
@@ -175,9 +188,7 @@ export function openLogToRead(path: string, fx: Effects): Database | null {
   const format = readFormat(database)
   // A reader may not write into an older log, but beside it.
   if (format === 1) database.exec(JOINT_SCHEMA.replaceAll('CREATE TABLE', 'CREATE TEMP TABLE'))
-  if (format === 1 || format === 2) {
-    for (const [table, column] of Object.entries(CHECKED)) database.exec(`CREATE TEMP VIEW ${table} AS SELECT *, NULL AS ${column} FROM main.${table}`)
-  }
+  if (format === 1 || format === 2) database.exec(UNCHECKED_ROWS)
   if (format !== 0) return database
   database.close()
   return null
