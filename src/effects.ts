@@ -10,7 +10,9 @@
  */
 import { randomBytes, randomUUID } from 'node:crypto'
 import * as fs from 'node:fs'
+import { Socket } from 'node:net'
 import { basename, dirname, join } from 'node:path'
+import { addAbortSignal } from 'node:stream'
 import { StreamtopError } from './errors.js'
 
 /** What a create-if-absent came to. */
@@ -129,6 +131,15 @@ export const realEffects: Effects = {
   processStart: (pid) => startOfProcess(pid),
 }
 
+/**
+ * A pipe in the file system, waited for by the event loop. Opened or read in a thread, it would keep the process from its end for as long
+ * as nobody writes.
+ */
+function pipePieces(path: string, signal: AbortSignal): AsyncIterable<Uint8Array> {
+  const fd = fs.openSync(path, fs.constants.O_RDONLY | fs.constants.O_NONBLOCK)
+  return addAbortSignal(signal, new Socket({ fd, readable: true, writable: false }))
+}
+
 function realFiles(): Files {
   /** Folders whose entry this process has synced, or found and seen to. */
   const durableFolders = new Set<string>()
@@ -136,7 +147,8 @@ function realFiles(): Files {
     read: (path) => fs.readFileSync(path),
     // Asked first: the next version of a table is looked for many times a batch and seldom there, and an exception costs far more.
     readIfPresent: (path) => (fs.existsSync(path) ? unlessMissing(() => fs.readFileSync(path)) : null),
-    readPieces: (path, signal) => fs.createReadStream(path, { signal, highWaterMark: 256 * 1024 }),
+    readPieces: (path, signal) =>
+      unlessMissing(() => fs.statSync(path))?.isFIFO() ? pipePieces(path, signal) : fs.createReadStream(path, { signal, highWaterMark: 256 * 1024 }),
     list: (folder) => unlessMissing(() => fs.readdirSync(folder)) ?? [],
     status: (path) => {
       const stat = unlessMissing(() => fs.statSync(path))
