@@ -2,6 +2,7 @@
  * `streamtop produce`: sends records to a topic. An embedded one is made when it is not there, one on Kafka with --partitions. stdout stays empty without
  * `--json`; what was sent is said on stderr, to a person at a terminal.
  */
+import type { Effects } from '../effects.js'
 import { knownError, StreamtopError } from '../errors.js'
 import { safeJson, safeText } from '../safe-text.js'
 import type { TopicProducer } from '../topic/topic.js'
@@ -104,7 +105,7 @@ async function sendWhatWasAsked(
   progress: Progress,
 ): Promise<number> {
   const onSent = (sent: number) => progress.update(sent)
-  if (input) return sendLines(producer, input, signal, onSent)
+  if (input) return sendLines(producer, input, signal, onSent, fx)
   if (options.rate !== undefined) {
     const { generateOrders } = await import('../queries/generate-orders.js')
     const { rate, seed = '1', seconds = Number.POSITIVE_INFINITY } = options
@@ -121,11 +122,17 @@ async function sendWhatWasAsked(
   return sent
 }
 
-async function sendLines(producer: TopicProducer, input: AsyncIterable<Uint8Array>, signal: AbortSignal, onSent: (sent: number) => void): Promise<number> {
+async function sendLines(
+  producer: TopicProducer,
+  input: AsyncIterable<Uint8Array>,
+  signal: AbortSignal,
+  onSent: (sent: number) => void,
+  fx: Effects,
+): Promise<number> {
   const { recordLines } = await import('../topic/record-lines.js')
   let sent = 0
   try {
-    for await (const records of recordLines(input)) {
+    for await (const records of recordLines(input, fx)) {
       if (signal.aborted) break
       await producer.send(records)
       sent += records.length

@@ -1,8 +1,9 @@
 /**
  * Lines of a file as records: `key<TAB>value`, split at the first tab, or a value alone, which has no key. What stands in a line
  * is not looked at. A line ends with a line feed, a carriage return before it belongs to the end; empty lines are no records.
- * Memory holds one group of records, however long the file is.
+ * Memory holds one group of records, however long the file is. What has come is not held back while nothing more comes.
  */
+import type { Effects } from '../effects.js'
 import { StreamtopError } from '../errors.js'
 import type { OutgoingRecord } from './topic.js'
 
@@ -11,11 +12,17 @@ import type { OutgoingRecord } from './topic.js'
  *
  * Errors: `bad-value` for a line over 64 MiB, after everything before it was given out.
  */
-export async function* recordLines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<OutgoingRecord[]> {
+export async function* recordLines(chunks: AsyncIterable<Uint8Array>, fx: Pick<Effects, 'sleep'>): AsyncGenerator<OutgoingRecord[]> {
   let group: OutgoingRecord[] = []
   let groupBytes = 0
   let lineNumber = 0
-  for await (const line of linesOf(chunks)) {
+  for await (const line of linesOf(withPauses(chunks, fx))) {
+    if (line === PAUSE) {
+      if (group.length > 0) yield group
+      group = []
+      groupBytes = 0
+      continue
+    }
     lineNumber += 1
     if (line === null) {
       if (group.length > 0) yield group
@@ -40,11 +47,44 @@ const LINE_FEED = 0x0a
 const CARRIAGE_RETURN = 0x0d
 const TAB = 0x09
 
-/** Every line without its line feed; null, as the last one, for a line that is too long. */
-async function* linesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array | null> {
+/** So long after the last bytes it is a pause. */
+const PAUSE_MS = 100
+const PAUSE = Symbol('pause')
+
+/** The bytes, and once in each time in which nothing comes that it is a pause: whoever writes a line now and then wants it sent. */
+async function* withPauses(chunks: AsyncIterable<Uint8Array>, fx: Pick<Effects, 'sleep'>): AsyncGenerator<Uint8Array | typeof PAUSE> {
+  const iterator = chunks[Symbol.asyncIterator]()
+  try {
+    for (;;) {
+      const next = iterator.next()
+      const hasCome = new AbortController()
+      const late = fx.sleep(PAUSE_MS, hasCome.signal).then(() => true)
+      const isLate = await Promise.race([next.then(nothing, nothing), late])
+      hasCome.abort()
+      if (isLate) yield PAUSE
+      const { value, done } = await next
+      if (done) return
+      yield value
+    }
+  } finally {
+    // Not waited for: it may come only after the bytes that are asked for.
+    iterator.return?.().catch(() => {})
+  }
+}
+
+function nothing(): false {
+  return false
+}
+
+/** Every line without its line feed; null, as the last one, for a line that is too long. A pause comes between lines as it does between bytes. */
+async function* linesOf(chunks: AsyncIterable<Uint8Array | typeof PAUSE>): AsyncGenerator<Uint8Array | typeof PAUSE | null> {
   let pieces: Uint8Array[] = []
   let pieceBytes = 0
   for await (const chunk of chunks) {
+    if (chunk === PAUSE) {
+      yield PAUSE
+      continue
+    }
     let start = 0
     for (let end = chunk.indexOf(LINE_FEED); end >= 0; end = chunk.indexOf(LINE_FEED, start)) {
       pieces.push(chunk.subarray(start, end))

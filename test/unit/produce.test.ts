@@ -91,7 +91,7 @@ describe('lines of a file', () => {
     const bytes = Buffer.from(text)
     for (const size of [1, 7, 4_096, bytes.length]) {
       const groups: OutgoingRecord[][] = []
-      for await (const group of recordLines(pieces(bytes, size))) groups.push(group)
+      for await (const group of recordLines(pieces(bytes, size), { sleep: () => new Promise(() => {}) })) groups.push(group)
       expect(Math.max(...groups.map((group) => group.length))).toBeLessThanOrEqual(5_000)
       expect(groups.flat().map(asText).map(String).join('\n')).toBe(text.trimEnd().replaceAll('\t', ',').replaceAll('\r', ''))
     }
@@ -104,10 +104,39 @@ describe('lines of a file', () => {
     })()
     const records: OutgoingRecord[] = []
     const reading = (async () => {
-      for await (const group of recordLines(chunks)) records.push(...group)
+      for await (const group of recordLines(chunks, realEffects)) records.push(...group)
     })()
     await expect(reading).rejects.toMatchObject({ code: 'bad-value', message: expect.stringContaining('line 3') })
     expect(records.length).toBe(2)
+  })
+
+  test('what has come is given out while nothing more comes, and half a line waits for its end', async () => {
+    let goOn = () => {}
+    const more = new Promise<void>((resolve) => {
+      goOn = resolve
+    })
+    const chunks = (async function* () {
+      yield Buffer.from('one\ntwo\nhalf ')
+      await more
+      yield Buffer.from('a line\n')
+    })()
+    const groups: unknown[] = []
+    for await (const group of recordLines(chunks, { sleep: async () => {} })) {
+      groups.push(group.map(asText).map(([, value]) => value))
+      goOn()
+    }
+    expect(groups).toEqual([['one', 'two'], ['half a line']])
+  })
+
+  test('a pause that ends with an error in what is done with the records is not waited for', async () => {
+    const chunks = (async function* () {
+      yield Buffer.from('one\n')
+      await new Promise(() => {})
+    })()
+    const reading = (async () => {
+      for await (const _ of recordLines(chunks, { sleep: async () => {} })) throw new Error('not sent')
+    })()
+    await expect(reading).rejects.toThrow('not sent')
   })
 
   test('a file that is not there makes no topic', async () => {
