@@ -41,8 +41,7 @@ function start(
   const printed = onOutput ? 'pipe' : 2
   const child = fork(childPath, [], { stdio: ['ignore', printed, printed, 'ipc'], detached: true })
   if (onOutput) hear(child, onOutput, fx)
-  const killAtExit = () => child.kill('SIGKILL')
-  process.once('exit', killAtExit)
+  killAtExit(child)
   const send = (message: ToChild): void => {
     if (child.connected) child.send(message, () => {})
   }
@@ -66,7 +65,7 @@ function start(
       resolve({ kind: 'failed', error: new StreamtopError('internal', `query ${definition.name} could not be started: ${cause.message}`, { cause }) }),
     )
     child.on('close', (code, signal) => {
-      process.off('exit', killAtExit)
+      forget(child)
       if (signal !== null && (said === null || said.kind === 'ended')) resolve({ kind: 'died', signal })
       else if (signal !== null && said?.kind === 'killed' && isKilledByUs) resolve({ kind: 'died', signal })
       else
@@ -87,6 +86,23 @@ function start(
       child.kill('SIGKILL')
     },
   }
+}
+
+/** Whatever still runs when this process ends goes with it. */
+const alive = new Set<ChildProcess>()
+
+/** One listener for all: Node warns, on the user's terminal, of more than ten. */
+function killAtExit(child: ChildProcess): void {
+  if (alive.size === 0) process.on('exit', killAll)
+  alive.add(child)
+}
+
+function forget(child: ChildProcess): void {
+  if (alive.delete(child) && alive.size === 0) process.off('exit', killAll)
+}
+
+function killAll(): void {
+  for (const child of alive) child.kill('SIGKILL')
 }
 
 /** Hands on what a child prints, line by line. What the child has started may hold its pipes open, so they are let go when it has ended. */

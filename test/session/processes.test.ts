@@ -134,3 +134,12 @@ test('a query that another process runs is shown with its pid, and not started',
   expect(readFileSync(`/proc/${pid}/cmdline`, 'utf8')).toContain('child.js')
   await expect(live.do({ name: 'kill', query: 'events_copy' }, 'K')).rejects.toThrow(`events_copy is run by process ${pid}: do it there, or stop that first`)
 })
+
+test('however many queries run, one listener waits for the exit: Node would print a warning of more than ten', { timeout: SLOW_MS }, async () => {
+  const before = process.listenerCount('exit')
+  const live = await openBuilt(temporaryFolder())
+  await live.until('three processes', () => pids(live).every((pid) => pid > 0))
+  expect(process.listenerCount('exit')).toBe(before + 1)
+  await live.session.close()
+  expect(process.listenerCount('exit')).toBe(before)
+})
