@@ -88,7 +88,8 @@ function titleOf(subject: Subject, batch: BatchSteps, width: number, { glyphs }:
 
 function writeText({ number, table }: { readonly number: number; readonly table: string | null }, tableCount: number): string {
   const into = table === null ? '' : ` (${table})`
-  return tableCount > 1 ? `table ${number} of ${Math.max(tableCount, number)}${into}` : `write ${number}${into}`
+  // The first write may be all of them, as one commit over several tables.
+  return tableCount > 1 && number > 1 ? `table ${number} of ${Math.max(tableCount, number)}${into}` : `write ${number}${into}`
 }
 
 /** What its process is doing, in as many words as fit. */

@@ -1,6 +1,6 @@
 /** Where a query's newest batch is, step by step: as its process told it, or as much as the disk tells. Pure. */
 import { type Step, STEPS } from '../engine/steps.js'
-import type { LiveAttempt, ReachedStep } from '../session/session-state.js'
+import type { LiveAttempt, LiveQuery, ReachedStep } from '../session/session-state.js'
 import type { StepShape } from './glyphs.js'
 import { isAlive, type Subject } from './subject.js'
 
@@ -72,11 +72,16 @@ function stepsOfAttempt({ batchId, attempt, steps, isDead }: LiveAttempt, { live
       return { shape: armed?.step === step && !isDead ? 'armed' : 'unreached', tookMs }
     }),
     last: last?.step ?? null,
-    write: count > 1 || live.info.writes.length > 1 ? { number, table: lastTable(steps) } : null,
+    write: count > 1 || (count === 1 && mayWriteAgain(live, last?.step ?? null)) ? { number, table: lastTable(steps) } : null,
     death: live.ending?.kind === 'failed' ? 'FAILED' : live.ending?.kind === 'died' ? 'DIED' : 'KILLED',
     tookMs: steps.length === 0 ? null : steps.reduce((sum, { tookMs }) => sum + tookMs, 0),
     isSeenLive: true,
   }
+}
+
+/** The native sink writes once, rejected records with it; a batch that is committed has written all it writes. */
+function mayWriteAgain({ info }: LiveQuery, last: Step | null): boolean {
+  return info.mode !== 'append' && info.writes.length > 1 && last !== 'batch-committed'
 }
 
 /** The writing steps are reached again with each write, which ends at `table-committed`: those of the newest write count. */

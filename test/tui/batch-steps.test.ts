@@ -34,6 +34,18 @@ test('of two tables the writing steps are those of the second, once it is being 
   expect(batchStepsOf(subject(model)).write).toEqual({ number: 2, table: 'events_large' })
 })
 
+test('a first write is numbered while another may follow: not by a query that appends, nor once the batch is committed', () => {
+  const bronze = { name: 'events_copy', source: { kind: 'topic' as const, name: 'orders' }, idempotentByDefault: true, table: 'plain' }
+  const writes = ['plain', 'plain_audit']
+  const writeAt = (step: Step, mode: 'append' | 'foreachBatch') => {
+    const live = { info: { ...bronze, writes, mode }, attempt: attemptUpTo(step, { table: 'plain' }) }
+    return batchStepsOf(subject(modelWith({ live: { events_copy: live } }))).write
+  }
+  expect(STEPS.filter((step) => writeAt(step, 'append') !== null)).toEqual([])
+  expect(STEPS.filter((step) => writeAt(step, 'foreachBatch') !== null)).toEqual(['mid-write', 'files-written', 'version-linked', 'table-committed'])
+  expect(writeAt('table-committed', 'foreachBatch')).toEqual({ number: 1, table: 'plain' })
+})
+
 test('a write that was skipped has passed the steps that it did not need', () => {
   expect(shapes(skipped())).toBe('rrrppprr')
 })
