@@ -50,8 +50,8 @@ export function batchStepsOf(subject: Subject): BatchSteps {
 }
 
 /** An attempt that this session saw is passed over when the disk has something newer: another process ran it, or its commit was taken away. */
-function isNewest({ batchId, steps, isDead }: LiveAttempt, { live, status }: Subject): boolean {
-  if (live.process !== 'none' || status === null) return true
+function isNewest({ batchId, steps, isDead }: LiveAttempt, { live, status, isNewerThanView }: Subject): boolean {
+  if (live.process !== 'none' || status === null || isNewerThanView) return true
   if (live.heldByPid !== null || status.batchId === null || status.batchId > batchId) return false
   const isCommitted = steps.at(-1)?.event.step === 'batch-committed'
   return !(status.batchId === batchId && isCommitted && !isDead && status.step !== 'batch-committed')

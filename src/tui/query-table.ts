@@ -183,9 +183,10 @@ function verdictCell(subject: Subject): Cell {
 
 /** A batch that is begun and not committed, for longer than a healthy one takes, held, or left by a dead process. */
 function isInFlight(subject: Subject): boolean {
-  const { status, live } = subject
-  if (status?.inFlight) return true
+  const { status, live, isNewerThanView } = subject
   const last = live.attempt?.steps.at(-1)?.event.step
+  // The look that says so may have been taken before the commit that was the last thing its process told.
+  if (status?.inFlight) return !(isNewerThanView && last === 'batch-committed')
   const isOpen = last !== undefined && last !== 'planned' && last !== 'batch-committed'
   return isOpen && (live.attempt?.isDead === true ? !isAlive(subject) : live.heldAt !== null)
 }

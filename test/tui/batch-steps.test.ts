@@ -4,6 +4,8 @@ import { STEPS, type Step } from '../../src/engine/steps.js'
 import type { Model } from '../../src/tui/model.js'
 import { batchStepsOf } from '../../src/tui/batch-steps.js'
 import { subjectsOf } from '../../src/tui/subject.js'
+import { NOW_MS } from './model-builder.js'
+import { pictureOf } from './picture-of.js'
 import { attemptUpTo, ending, eventAt, modelWith, duplicated, killedAt, skipped, twoPartitions, viewer } from './models.js'
 
 /** A letter for each step: Reached, Held, Died, Armed, Unreached, Passed. */
@@ -61,6 +63,21 @@ test('a commit that was taken away is not shown any more', () => {
     status: { events_copy: { state: 'stopped', pid: null, batchId: 6, step: 'table-committed' } },
   })
   expect(shapes(model)).toBe('rrrrrrru')
+})
+
+test('a look from before its process ended takes nothing away from what that process told', () => {
+  const committed = attemptUpTo('batch-committed', { batchId: 6 })
+  const model = modelWith({
+    live: { events_copy: { process: 'none', pid: null, ending: ending('stopped', { atMs: NOW_MS + 50 }), attempt: committed } },
+    status: { events_copy: { state: 'running', batchId: 6, step: 'version-linked', inFlight: true } },
+  })
+  expect(subject(model).isNewerThanView).toBe(true)
+  expect(shapes(model)).toBe('rrrrrrrr')
+  expect(
+    pictureOf(model, 80, 24)
+      .split('\n')
+      .find((line) => line.includes('▶2')),
+  ).not.toContain('~')
 })
 
 test('the times are those of the attempt, and their sum', () => {
