@@ -91,7 +91,10 @@ function pending(query: QueryStatus, batchId: number, next: NextAttempt): string
   if (step === 'version-linked') {
     return `${name} was killed after it linked the version with batch ${batchId} and before the log had it: ${table} has ${rowsOf(written?.rows ?? null)}${times(query)}${foretold(', and the next start finds them', next)}. ${after}`
   }
-  if (step === null) return `${name} died with batch ${batchId} logged and not committed; which table it writes is not known. ${foretold(runs, next)}`
+  if (step === null) {
+    const open = query.sink === null ? 'which table it writes is not known' : `whether ${table} has its rows is still being counted`
+    return `${name} died with batch ${batchId} logged and not committed; ${open}. ${foretold(runs, next)}`
+  }
   if (last === undefined) {
     return `${name} died after it wrote batch ${batchId} and before it committed it: ${table} has its rows, the checkpoint does not know. ${after}`
   }

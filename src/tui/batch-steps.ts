@@ -32,8 +32,10 @@ export function batchStepsOf(subject: Subject): BatchSteps {
   const { attempt } = live
   if (attempt !== null && isNewest(attempt, subject)) return stepsOfAttempt(attempt, subject)
   const last = status?.step ?? null
-  const reached = last === null ? -1 : STEPS.indexOf(last)
-  const isDead = !isAlive(subject) && (status?.state === 'killed' || status?.state === 'failed') && last !== 'batch-committed'
+  // Of a batch whose rows nobody has counted yet it is known that it is logged, and not where it died.
+  const known = last ?? (status === null || status.batchId === null ? null : 'offsets-logged')
+  const reached = known === null ? -1 : STEPS.indexOf(known)
+  const isDead = last !== null && !isAlive(subject) && (status?.state === 'killed' || status?.state === 'failed') && last !== 'batch-committed'
   return {
     batchId: status?.batchId ?? null,
     attempt: status?.batchAttempts.at(-1)?.attempt ?? null,

@@ -57,6 +57,14 @@ test('what another process runs is told by the disk', () => {
   expect(batchStepsOf(subject(viewer())).isSeenLive).toBe(false)
 })
 
+test('of a batch whose rows are not counted yet it is shown that it is logged, and no death', () => {
+  const left = modelWith({
+    live: { events_copy: { process: 'none', pid: null, ending: null, attempt: null } },
+    status: { events_copy: { state: 'killed', pid: null, batchId: 7, step: null } },
+  })
+  expect(shapes(left)).toBe('rruuuuuu')
+})
+
 test('a commit that was taken away is not shown any more', () => {
   const model = modelWith({
     live: { events_copy: { process: 'none', pid: null, ending: ending('stopped'), attempt: attemptUpTo('batch-committed', { batchId: 6 }) } },

@@ -327,6 +327,16 @@ describe('a query that cannot go on', () => {
       'events_copy failed: this broke. It will fail in the same way until that is mended. To do: put it back.',
     ],
     ['would be refused', { lastError: error('checkpoint-gap', 'look first') }, 'events_copy will not start: this broke. To do: look first.'],
+    [
+      'left a batch behind whose rows are still being counted',
+      { step: null, batchAttempts: [] },
+      'events_copy died with batch 7 logged and not committed; whether events_copy has its rows is still being counted. It will run batch 7 again with the same rows.',
+    ],
+    [
+      'left a batch behind, and nobody knows its table',
+      { step: null, sink: null, batchAttempts: [] },
+      'events_copy died with batch 7 logged and not committed; which table it writes is not known. It will run batch 7 again with the same rows.',
+    ],
     ['waits for its source', { state: 'waiting', batchId: null, step: null }, 'events_copy waits for table bronze_orders, which is not there yet.'],
   ])('%s', (_, more, sentence) => {
     expect(sentenceOf({ ...PENDING, ...more })).toBe(sentence)
