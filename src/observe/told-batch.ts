@@ -25,10 +25,10 @@ function toldStumble(query: QueryStatus, { batchId, attempts }: Stumble): string
   if (last.outcome === 'already-committed') {
     const memory = last.appId === null ? '' : `: the table remembers txn (${last.appId}, ${last.txnVersion ?? batchId})`
     if ((last.leftOutRows ?? 0) > 0 && times === 0) {
-      return `batch ${batchId} was skipped although this checkpoint never wrote it${memory} of an earlier one. 0 of ${counted(rows, 'row')} were written${lacking(query)}. Another app id lets them in.`
+      return `batch ${batchId} was skipped although this checkpoint never wrote it${memory} of an earlier one. 0 of ${counted(rows, 'row')} ${rows === 1 ? 'was' : 'were'} written${lacking(query)}. Another app id lets them in.`
     }
     const there = times > 1 ? ` They are there ${timesOf(times)} from the attempts before.` : ''
-    return `batch ${batchId} ran again, and was skipped${memory}. 0 of ${counted(rows, 'row')} were written.${there}`
+    return `batch ${batchId} ran again, and was skipped${memory}. 0 of ${counted(rows, 'row')} ${rows === 1 ? 'was' : 'were'} written.${there}`
   }
   if (attempts.length < 2) return null
   if (last.outcome === 'unchanged') {
@@ -73,7 +73,7 @@ function leftOut(query: QueryStatus): string | null {
   const { firstBatchId, lastBatchId, rows } = skipped
   const batches = firstBatchId === lastBatchId ? `batch ${firstBatchId} was` : `batches ${firstBatchId} to ${lastBatchId} were`
   const memory = newestTxn === null ? '' : `: the table remembers the txns of ${newestTxn.appId} from an earlier one`
-  return `${batches} skipped although this checkpoint never wrote ${firstBatchId === lastBatchId ? 'it' : 'them'}${memory}. 0 of ${counted(rows, 'row')} were written${lacking(query)}. Another app id lets them in.`
+  return `${batches} skipped although this checkpoint never wrote ${firstBatchId === lastBatchId ? 'it' : 'them'}${memory}. 0 of ${counted(rows, 'row')} ${rows === 1 ? 'was' : 'were'} written${lacking(query)}. Another app id lets them in.`
 }
 
 function lacking({ missing, sink, source }: QueryStatus): string {

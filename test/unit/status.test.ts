@@ -201,6 +201,15 @@ describe('the sentence', () => {
       'batch 7 ran again, and was skipped: the table remembers txn (events_copy, 7). 0 of 6 rows were written.',
     ],
     [
+      'skipped with its one row',
+      {
+        state: 'running',
+        step: 'batch-committed',
+        batchAttempts: [attempt({ ...tagged, rows: 1 }), attempt({ ...tagged, rows: 1, attempt: 2, outcome: 'already-committed', leftOutRows: 0 })],
+      },
+      'batch 7 ran again, and was skipped: the table remembers txn (events_copy, 7). 0 of 1 row was written.',
+    ],
+    [
       'skipped although it was never written',
       { state: 'idle', step: 'batch-committed', batchAttempts: [attempt({ ...tagged, outcome: 'already-committed', leftOutRows: 6 })] },
       'batch 7 was skipped although this checkpoint never wrote it: the table remembers txn (events_copy, 7) of an earlier one. 0 of 6 rows were written; events_copy has them from before. Another app id lets them in.',
