@@ -15,6 +15,19 @@ export const LEFT_AT: Readonly<Record<Step, string>> = {
 
 const SEVERAL: ReadonlySet<Step> = new Set(['files-written', 'table-committed'])
 
+/**
+ * As `thereIs`, of a batch that runs again: its range stays, and so do the rows that it wrote before.
+ * @param writtenBy the attempt that wrote them; null when none did
+ */
+export function thereIsAgain(step: Step, writtenBy: number | null): string {
+  if (writtenBy === null || AFTER_WRITE.has(step)) return thereIs(step === 'planned' ? 'offsets-logged' : step)
+  const rows = `the table has the rows of attempt ${writtenBy}`
+  return WHILE_WRITING.has(step) ? `${thereIs(step)}, and ${rows}` : `there is its range in the checkpoint, and ${rows}`
+}
+
+const WHILE_WRITING: ReadonlySet<Step> = new Set(['mid-write', 'files-written'])
+const AFTER_WRITE: ReadonlySet<Step> = new Set(['version-linked', 'table-committed', 'batch-committed'])
+
 /** `there are rows in the table …`: as it stands behind `on disk`. */
 export function thereIs(step: Step): string {
   return `there ${SEVERAL.has(step) ? 'are' : 'is'} ${LEFT_AT[step]}`

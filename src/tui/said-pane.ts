@@ -1,12 +1,14 @@
 /** What just happened to the selected query and what can be done now, in words. */
 import { errorFrom } from '../engine/messages.js'
+import type { StepEvent } from '../engine/steps.js'
 import { counted } from '../observe/counted.js'
+import { isCommitted } from '../observe/forecast.js'
 import { sentenceOf } from '../observe/sentence.js'
 import { statusErrorOf } from '../observe/status-error.js'
 import type { QueryStatus, StatusError } from '../observe/status.js'
 import { shownText } from './foreign-text.js'
 import type { Glyphs } from './glyphs.js'
-import { LEFT_AT, thereIs } from './left-at.js'
+import { LEFT_AT, thereIs, thereIsAgain } from './left-at.js'
 import type { Line, Span } from './line.js'
 import type { Model } from './model.js'
 import { type Hint, nextHints } from './next-hints.js'
@@ -67,7 +69,7 @@ function textOf(subject: Subject, isOwner: boolean, isForetold: boolean): string
     return `${name} ${ending?.kind === 'stopped' ? 'stopped' : 'is dead'}: looking at what it left on disk.`
   }
   if (status === null) return condition.name === 'unknown' ? 'Looking at what is on disk.' : `Nothing of ${name} is on disk yet.`
-  if (live.heldAt !== null) return `${name} is held at ${live.heldAt.step} of batch ${live.heldAt.batchId}. On disk ${thereIs(live.heldAt.step)}.`
+  if (live.heldAt !== null) return `${name} is held at ${live.heldAt.step} of batch ${live.heldAt.batchId}. On disk ${onDiskAt(live.heldAt, status)}.`
   if (live.process === 'running' && live.armed !== null && !live.isWaitingForSource)
     return `${name} dies the next time it reaches ${live.armed.step}.${isForetold ? ` It leaves ${LEFT_AT[live.armed.step]}.` : ''}`
   const sentence = sentenceOf(asItEnded(status, live), {
@@ -80,6 +82,12 @@ function textOf(subject: Subject, isOwner: boolean, isForetold: boolean): string
   if (condition.name === 'waiting') return `${name} waits for ${sourceOf(subject)}, which is not there yet.`
   if (status.reasons.length > 0) return `${status.reasons.join('. ')}.`
   return calm(subject)
+}
+
+/** A batch that the disk knows already runs again, and what its earlier attempts left is still there. */
+function onDiskAt({ step, batchId, attempt }: StepEvent, status: QueryStatus): string {
+  if (status.batchId !== batchId) return thereIs(step)
+  return thereIsAgain(step, status.batchAttempts.findLast((one) => isCommitted(one) && one.attempt < attempt)?.attempt ?? null)
 }
 
 /** A process that could not write why it failed looks like one that was killed; who started it knows better. */

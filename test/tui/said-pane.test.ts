@@ -1,9 +1,12 @@
 /** What the dashboard says and advises, at several heights. */
 import { expect, test } from 'vitest'
+import type { Step } from '../../src/engine/steps.js'
+import type { QueryStatus } from '../../src/observe/status.js'
 import type { Model } from '../../src/tui/model.js'
 import { nextHints } from '../../src/tui/next-hints.js'
 import { saidLines } from '../../src/tui/said-pane.js'
 import { subjectsOf } from '../../src/tui/subject.js'
+import { attemptUpTo, eventAt, writeAttempt } from './model-builder.js'
 import { modelWith, duplicated, failed, foreign, killedAt, paused, skipped, viewer, LOOK } from './models.js'
 
 function subject(model: Model) {
@@ -58,6 +61,21 @@ test('what does not fit loses its middle before its end, and never the next key'
   ])
   expect(said(model, 40, 2)).toEqual(['events_copy was killed after it wrote b…', 'Next: s start it and see'])
   expect(said(model, 40, 1)).toHaveLength(1)
+})
+
+test('of a batch that is held while it runs again: its range and the rows it wrote before are on disk at every step', () => {
+  const heldAt = (step: Step, batchAttempts: QueryStatus['batchAttempts']) => {
+    const live = { isHeld: true, heldAt: eventAt(step, { attempt: 2 }), attempt: attemptUpTo(step, { attempt: 2 }) }
+    const status = { batchId: 7, step: 'table-committed' as const, batchAttempts }
+    return said(modelWith({ live: { events_copy: live }, status: { events_copy: status } }), 200, 2)[0]?.split('On disk ')[1]
+  }
+  const written = [writeAttempt(), writeAttempt({ attempt: 2, outcome: 'started' })]
+  expect(heldAt('planned', written.slice(0, 1))).toBe('there is its range in the checkpoint, and the table has the rows of attempt 1.')
+  expect(heldAt('rows-read', written)).toBe('there is its range in the checkpoint, and the table has the rows of attempt 1.')
+  expect(heldAt('mid-write', written)).toBe('there is half of a data file, which no version names, and the table has the rows of attempt 1.')
+  expect(heldAt('table-committed', written)).toBe('there are rows in the table that the checkpoint does not know of.')
+  expect(heldAt('planned', [writeAttempt({ outcome: 'started' })])).toBe('there is its range in the checkpoint, and no rows.')
+  expect(said(paused(), 200, 2)[0]).toContain('On disk there')
 })
 
 test('until the disk was looked at after a death nothing is claimed about it', () => {
