@@ -34,6 +34,7 @@ function hintsOf(subject: Subject, isForetold: boolean): readonly Hint[] {
   const { condition, live, status } = subject
   switch (condition.name) {
     case 'failed':
+      if (readsAnotherTable(subject)) return [hint('reset', 'a new checkpoint, then s: it reads the new table from its beginning')]
       return [hint('start', 'try it again'), ...(isForetold ? beforeTheNextAttempt(subject) : [])]
     case 'killed':
     case 'stopped':
@@ -57,6 +58,12 @@ function hintsOf(subject: Subject, isForetold: boolean): readonly Hint[] {
     default:
       return []
   }
+}
+
+/** Its source was dropped and made again: every start fails until it has a new checkpoint. */
+function readsAnotherTable({ live, status }: Subject): boolean {
+  const error = live.ending?.error ?? status?.lastError ?? null
+  return error?.condition === 'DIFFERENT_DELTA_TABLE_READ_BY_STREAMING_SOURCE'
 }
 
 /** Whether switching idempotence would change what becomes of a batch that is written and not committed. */

@@ -6,7 +6,7 @@ import type { Model } from '../../src/tui/model.js'
 import { nextHints } from '../../src/tui/next-hints.js'
 import { saidLines } from '../../src/tui/said-pane.js'
 import { subjectsOf } from '../../src/tui/subject.js'
-import { attemptUpTo, eventAt, writeAttempt } from './model-builder.js'
+import { attemptUpTo, ending, eventAt, writeAttempt } from './model-builder.js'
 import { modelWith, duplicated, failed, foreign, killedAt, paused, skipped, viewer, LOOK } from './models.js'
 
 function subject(model: Model) {
@@ -37,6 +37,12 @@ test('after that: what there is to try', () => {
   expect(hints(skipped())[0]).toBe('R a new checkpoint: does the table skip that too?')
   expect(hints(paused())).toEqual(['n one step of this one', 'space all go on', 'K kill it right here'])
   expect(hints(failed())).toEqual(['s try it again'])
+})
+
+test('where each start would fail in the same way, what ends that', () => {
+  const error = { code: 'table-recreated' as const, message: 'made again', hint: null, condition: 'DIFFERENT_DELTA_TABLE_READ_BY_STREAMING_SOURCE' }
+  const live = { process: 'none' as const, pid: null, ending: ending('failed', { error, by: null }) }
+  expect(hints(modelWith({ live: { events_copy: live } }))).toEqual(['R a new checkpoint, then s: it reads the new table from its beginning'])
 })
 
 test('in an empty workspace the three keys that are enough to begin', () => {
