@@ -32,13 +32,21 @@ interface Placed<Row> {
   readonly width: number
 }
 
-/** A line of titles, then one for each row, none wider than `width` if the reductions, made one after the other, can do it. */
+/**
+ * A line of titles, then one for each row, none wider than `width` if the reductions, made one after the other, can do it.
+ * @param all the rows that columns are measured by, where not all of them are drawn
+ */
 export function fittedTable<Row>(
   columns: readonly Column<Row>[],
   rows: readonly Row[],
-  { reductions, width, ellipsis }: { readonly reductions: readonly Reduction[]; readonly width: number; readonly ellipsis: string },
+  {
+    reductions,
+    width,
+    ellipsis,
+    all = rows,
+  }: { readonly reductions: readonly Reduction[]; readonly width: number; readonly ellipsis: string; readonly all?: readonly Row[] },
 ): Line[] {
-  const placed = place(columns, rows, reductions, width)
+  const placed = place(columns, all, reductions, width)
   const draw = (one: Placed<Row>, text: string, tone: Tone) =>
     span(one.column.align === 'right' ? padLeft(text, one.width, ellipsis) : padRight(text, one.width, ellipsis), tone)
   const titles = placed.map((one) => draw(one, textAt(one.column.titles, one.level), 'title'))

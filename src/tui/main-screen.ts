@@ -26,7 +26,7 @@ export function wholeScreen(model: Model, size: Size, look: Look): Line[] {
   const window = windowOf(subjects, layout.rows.queries)
   return [
     header(model, size.columns, look, window.hidden),
-    ...queriesBlock(model, window.shown, layout, size.columns, look),
+    ...queriesBlock(model, window, layout, size.columns, look),
     ...(selected === null ? nothingBlock(model, layout, size.columns, look) : subjectBlocks(selected, { model, layout, columns: size.columns, look })),
     ...eventsBlock(model, layout, size.columns, look),
     ...footer(model, size.columns, layout.footerRows, look.glyphs),
@@ -43,7 +43,7 @@ export function onePane(model: Model, { columns, rows }: Size, look: Look): Line
   const said = selected === null ? [nothingLine(model, look)] : saidLines(selected, { model, width: columns, height, glyphs })
   return [
     header(model, columns, look, window.hidden),
-    ...tableLines(model, window.shown, columns, tableRows + 1, look),
+    ...tableLines(model, window, columns, tableRows + 1, look),
     rule(messageLine(model, look) ?? [span(selected === null ? '' : shownText(selected.name, glyphs.isAscii, 40), 'title')], [], columns, glyphs),
     ...Array.from({ length: Math.max(0, height) }, (_, row) => said[row] ?? []),
     ...footer(model, columns, 1, glyphs),
@@ -60,27 +60,35 @@ export function shownSubjects(model: Model): { subjects: Subject[]; selected: Su
   }
 }
 
+/** The queries that have a line, out of all that are listed. */
+export interface QueryWindow {
+  readonly all: readonly Subject[]
+  readonly shown: readonly Subject[]
+  /** What the header says of those that have none; empty when all have one. */
+  readonly hidden: string
+}
+
 /** As many queries as there are rows for, the selected one among them. */
-export function windowOf(subjects: readonly Subject[], height: number): { shown: readonly Subject[]; hidden: string } {
-  if (subjects.length <= height) return { shown: subjects, hidden: '' }
+export function windowOf(subjects: readonly Subject[], height: number): QueryWindow {
+  if (subjects.length <= height) return { all: subjects, shown: subjects, hidden: '' }
   const at = Math.max(
     0,
     subjects.findIndex(({ isSelected }) => isSelected),
   )
   const first = Math.min(Math.max(0, at - Math.floor(height / 2)), subjects.length - height)
-  return { shown: subjects.slice(first, first + height), hidden: `queries ${first + 1}-${first + height} of ${subjects.length}` }
+  return { all: subjects, shown: subjects.slice(first, first + height), hidden: `queries ${first + 1}-${first + height} of ${subjects.length}` }
 }
 
-export function tableLines({ state, filter }: Model, shown: readonly Subject[], width: number, height: number, { glyphs }: Look): Line[] {
-  const lines = queryTable(shown, width, glyphs)
+export function tableLines({ state, filter }: Model, { shown, all }: QueryWindow, width: number, height: number, { glyphs }: Look): Line[] {
+  const lines = queryTable(shown, width, glyphs, all)
   const empty = state === null ? 'the workspace is being opened' : filter === '' ? 'there is no query' : 'no query that the filter lets through'
   const filled: Line[] = shown.length === 0 ? [...lines, [span(` ${empty}`, 'flight')]] : lines
   return Array.from({ length: height }, (_, row) => filled[row] ?? [])
 }
 
-export function queriesBlock(model: Model, shown: readonly Subject[], layout: Layout, columns: number, look: Look): Line[] {
+export function queriesBlock(model: Model, window: QueryWindow, layout: Layout, columns: number, look: Look): Line[] {
   const { style } = layout
-  const lines = tableLines(model, shown, insideOf(style, columns), layout.rows.queries + 1, look)
+  const lines = tableLines(model, window, insideOf(style, columns), layout.rows.queries + 1, look)
   if (style === 'ruled') return lines.map((line) => [span(' '), ...line])
   const alive = (model.state?.queries ?? []).filter((live) => live.process !== 'none').length
   const aside = model.state?.access === 'owner' ? [span(`${alive} of ${model.state.queries.length} alive`)] : []

@@ -39,7 +39,7 @@ export function playScreen(model: Model, play: PlayState, size: Size, look: Look
     const figures = isNarrow || selected === null ? [] : presenterFigures(selected, { columns, rows: aboveRows - 3 - Math.min(3, subjects.length) }, look)
     const tableRows = Math.max(1, Math.min(subjects.length, aboveRows - 3 - figures.length))
     const window = windowOf(subjects, tableRows)
-    const table = tableLines(model, window.shown, columns - 2, tableRows + 1, look).map((line) => [span(' '), ...line])
+    const table = tableLines(model, window, columns - 2, tableRows + 1, look).map((line) => [span(' '), ...line])
     const above = [header(model, columns, look, window.hidden), ...table, ...figures]
     return [...Array.from({ length: aboveRows - 1 }, (_, row) => above[row] ?? []), ...bottom(1)]
   }
@@ -47,7 +47,7 @@ export function playScreen(model: Model, play: PlayState, size: Size, look: Look
   const window = windowOf(subjects, layout.rows.queries)
   const above = [
     header(model, columns, look, window.hidden),
-    ...queriesBlock(model, window.shown, layout, columns, look),
+    ...queriesBlock(model, window, layout, columns, look),
     ...(selected === null ? nothingBlock(model, layout, columns, look) : subjectBlocks(selected, { model, layout, columns, look })),
     ...eventsBlock(model, layout, columns, look),
   ]

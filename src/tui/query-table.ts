@@ -9,10 +9,13 @@ import { shortDuration } from './local-time.js'
 import { isAlive, type Subject } from './subject.js'
 import { clip } from './width.js'
 
-/** A line of titles, then a line for each query. */
-export function queryTable(subjects: readonly Subject[], width: number, glyphs: Glyphs): Line[] {
-  const digits = String(Math.max(0, ...subjects.map(({ number }) => number))).length
-  return fittedTable(columnsOf(glyphs, digits), subjects, { reductions: REDUCTIONS, width, ellipsis: glyphs.ellipsis })
+/**
+ * A line of titles, then a line for each query.
+ * @param all those that the columns are for: they stay where they are while some of them are scrolled past
+ */
+export function queryTable(subjects: readonly Subject[], width: number, glyphs: Glyphs, all = subjects): Line[] {
+  const digits = String(Math.max(0, ...all.map(({ number }) => number))).length
+  return fittedTable(columnsOf(glyphs, digits), subjects, { reductions: REDUCTIONS, width, ellipsis: glyphs.ellipsis, all })
 }
 
 /**

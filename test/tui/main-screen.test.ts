@@ -21,6 +21,28 @@ test('the header gives up what matters least first', () => {
   expect(at(25)).toBe('streamtop  12:04:28')
 })
 
+test('the columns of queries stay where they are while the list scrolls past a long name', () => {
+  const model = manyQueries(12, 5)
+  const titles = [...Array(12).keys()].map((place) => pictureOf({ ...model, selected: `query_${place}` }, 80, 24).split('\n')[1])
+  expect(new Set(titles).size).toBe(1)
+})
+
+/** So many queries, of which one has a name that takes the room of other columns. */
+function manyQueries(count: number, long: number): Model {
+  const model = modelWith()
+  const [state, view] = [model.state, model.view]
+  if (state === null || view === null) throw new Error('a model without queries')
+  const names = [...Array(count).keys()].map((place) => `query_${place}${place === long ? '_with_a_long_name'.repeat(3) : ''}`)
+  const live = state.queries[1]
+  const status = view.status.queries[1]
+  if (!live || !status) throw new Error('no second query')
+  return {
+    ...model,
+    state: { ...state, queries: names.map((name) => ({ ...live, info: { ...live.info, name } })) },
+    view: { ...view, status: { ...view.status, queries: names.map((name) => ({ ...status, name })) } },
+  }
+}
+
 test('whose workspace it is stays in the header', () => {
   expect(textOf(header(viewer(), 80, LOOK))).toContain('viewer: queries are held by pid 4711')
   expect(textOf(header(viewer(), 50, LOOK))).toContain('viewer: pid 4711')
