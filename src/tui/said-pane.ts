@@ -100,6 +100,8 @@ function asItEnded(status: QueryStatus, { process, ending }: Subject['live']): Q
 function calm(subject: Subject): string {
   const { status, name, tableName } = subject
   if (status === null || status.batchId === null) return `${name} has not run a batch yet.`
+  if (status.verdict === 'empty' && status.commits[0] !== undefined && subject.table === null && status.honoursIdempotence === false)
+    return `Batch ${status.commits[0]} of ${name} is committed, and there is no table ${tableName}. If ${name} writes another one, { table: NAME } in its config says which.`
   if (status.verdict !== 'exactly-once')
     return status.commits[0] === undefined ? `${name} has not committed a batch yet.` : `Batch ${status.commits[0]} of ${name} is committed.`
   if (status.mode === 'MERGE') return `${tableName} has the newest row of each key of ${sourceOf(subject)}, up to batch ${status.commits[0] ?? status.batchId}.`

@@ -84,6 +84,15 @@ test('of a batch that is held while it runs again: its range and the rows it wro
   expect(said(paused(), 200, 2)[0]).toContain('On disk there')
 })
 
+test("a query of one's own that does not say which table it writes is told how", () => {
+  const model = modelWith({ status: { events_copy: { verdict: 'empty', rows: 0, distinct: 0, missing: null, honoursIdempotence: false } } })
+  const view = model.view && { ...model.view, status: { ...model.view.status, tables: model.view.status.tables.filter(({ name }) => name !== 'events_copy') } }
+  expect(said({ ...model, view }, 200, 2)[0]).toBe(
+    'Batch 6 of events_copy is committed, and there is no table events_copy. If events_copy writes another one, { table: NAME } in its config says which.',
+  )
+  expect(said(model, 200, 2)[0]).toBe('Batch 6 of events_copy is committed.')
+})
+
 test('until the disk was looked at after a death nothing is claimed about it', () => {
   const model = killedAt('table-committed')
   const before = { ...model, view: model.view && { ...model.view, takenAtMs: model.nowMs - 5_000 } }
