@@ -138,7 +138,7 @@ export function parseBrokers(text: string): KafkaAddress[] {
     const port = Number(found?.[3] ?? 9092)
     const host = found?.[1] ?? found?.[2]
     if (host === undefined || port < 1 || port > 65_535) {
-      throw new StreamtopError('usage', `--kafka takes HOST:PORT, several with commas between, not "${part.includes('@') ? '…' : part}"`, {
+      throw new StreamtopError('usage', `--kafka takes HOST:PORT, several with commas between, not "${text.includes('@') ? '…' : part}"`, {
         hint: 'for example --kafka localhost:9092; a user and a password go into a properties file',
       })
     }
