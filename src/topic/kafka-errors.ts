@@ -50,24 +50,33 @@ const NAMES: ReadonlyMap<number, string> = new Map([
   [10, 'MESSAGE_TOO_LARGE'],
   [13, 'NETWORK_EXCEPTION'],
   [17, 'INVALID_TOPIC_EXCEPTION'],
+  [18, 'RECORD_LIST_TOO_LARGE'],
   [19, 'NOT_ENOUGH_REPLICAS'],
   [20, 'NOT_ENOUGH_REPLICAS_AFTER_APPEND'],
   [29, 'TOPIC_AUTHORIZATION_FAILED'],
   [31, 'CLUSTER_AUTHORIZATION_FAILED'],
+  [32, 'INVALID_TIMESTAMP'],
   [33, 'UNSUPPORTED_SASL_MECHANISM'],
   [34, 'ILLEGAL_SASL_STATE'],
   [35, 'UNSUPPORTED_VERSION'],
   [TOPIC_ALREADY_EXISTS, 'TOPIC_ALREADY_EXISTS'],
+  [37, 'INVALID_PARTITIONS'],
+  [38, 'INVALID_REPLICATION_FACTOR'],
+  [40, 'INVALID_CONFIG'],
   [41, 'NOT_CONTROLLER'],
+  [42, 'INVALID_REQUEST'],
+  [44, 'POLICY_VIOLATION'],
   [56, 'KAFKA_STORAGE_ERROR'],
   [58, 'SASL_AUTHENTICATION_FAILED'],
+  [73, 'TOPIC_DELETION_DISABLED'],
   [74, 'FENCED_LEADER_EPOCH'],
   [75, 'UNKNOWN_LEADER_EPOCH'],
   [78, 'OFFSET_NOT_AVAILABLE'],
+  [87, 'INVALID_RECORD'],
 ])
 
 /** Those of which waiting is no use. Any other, an unknown one too, is tried again. */
-const FINAL_CODES: ReadonlySet<number> = new Set([CORRUPT_MESSAGE, 10, 17, 29, 31, 33, 34, 35, 58])
+const FINAL_CODES: ReadonlySet<number> = new Set([CORRUPT_MESSAGE, 10, 17, 18, 29, 31, 32, 33, 34, 35, 37, 38, 40, 42, 44, 58, 73, 87])
 
 /**
  * The error that a person must act upon, or null for what passes by itself: a broker that is down, a leader that moves, an answer
@@ -79,8 +88,10 @@ export function finalError(error: unknown, settings: KafkaSettings): StreamtopEr
   const known = rootOf(error)
   if (typeof known.type === 'string' && [...FINAL_CODES].some((code) => errorName(code) === known.type)) return explained(known.type, known.message, settings)
   if (/SASL|Authentication/.test(known.name)) return explained('SASL_AUTHENTICATION_FAILED', known.message, settings)
-  if (known.code !== undefined && CERTIFICATE.test(known.code)) return explained(known.code, known.message, settings)
-  if (known.code === 'EPROTO' || known.code?.startsWith('ERR_SSL') || known.code?.startsWith('ERR_OSSL')) return explained('TLS', known.message, settings)
+  // Node's codes are texts; kafkajs also has Kafka's numbers there.
+  const code = typeof known.code === 'string' ? known.code : ''
+  if (CERTIFICATE.test(code)) return explained(code, known.message, settings)
+  if (code === 'EPROTO' || code.startsWith('ERR_SSL') || code.startsWith('ERR_OSSL')) return explained('TLS', known.message, settings)
   // What is wrong with ourselves does not pass.
   if (error instanceof TypeError || error instanceof RangeError)
     return new StreamtopError('internal', safe(`Kafka was not understood: ${error.message}`, settings))
@@ -96,12 +107,16 @@ export function reasonOf(error: unknown, settings: KafkaSettings): string {
 
 /** The error of somebody who does not wait: of `produce` and `status`. */
 export function unreachable(error: unknown, settings: KafkaSettings): StreamtopError {
-  return (
-    finalError(error, settings) ??
-    new StreamtopError('source-missing', `Kafka at ${brokersText(settings)} does not answer: ${reasonOf(error, settings)}`, {
-      hint: 'is the broker running, and is it reached by this address? "npm run kafka" in a clone of streamtop starts one',
-    })
-  )
+  const final = finalError(error, settings)
+  if (final) return final
+  const [where, reason] = [`Kafka at ${brokersText(settings)}`, reasonOf(error, settings)]
+  // It did answer.
+  if (error instanceof KafkaAnswerError || typeof rootOf(error).type === 'string') {
+    return new StreamtopError('source-missing', `${where} cannot do it now: ${reason}`, { hint: 'this may pass by itself: try again' })
+  }
+  return new StreamtopError('source-missing', `${where} does not answer: ${reason}`, {
+    hint: 'is the broker running, and is it reached by this address? "npm run kafka" in a clone of streamtop starts one',
+  })
 }
 
 /** A topic that is not there; none is made unasked. */
@@ -153,7 +168,7 @@ interface KnownError {
   readonly name: string
   readonly message: string
   readonly type?: string
-  readonly code?: string
+  readonly code?: string | number
 }
 
 /** kafkajs wraps what happened in "number of retries exceeded", or in a list with an error a topic. */

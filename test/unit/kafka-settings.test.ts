@@ -129,6 +129,20 @@ describe('a properties file', () => {
   })
 })
 
+/** As kafkajs throws what a broker answers: its own name, and Kafka's number in `code`. */
+function kafkajsError(code: number, type: string): Error {
+  return Object.assign(new Error(`about ${type}`), { name: 'KafkaJSProtocolError', type, code, retriable: false })
+}
+
+/** The ways in which it wraps one. */
+function wrapped(error: Error): readonly Error[] {
+  return [
+    error,
+    Object.assign(new Error(error.message), { name: 'KafkaJSNumberOfRetriesExceeded', cause: error }),
+    Object.assign(new Error('Topic creation errors'), { name: 'KafkaJSAggregateError', errors: [error] }),
+  ]
+}
+
 describe('what is told of an error', () => {
   const secret: KafkaSettings = {
     brokers: [{ host: 'a', port: 1 }],
@@ -163,5 +177,31 @@ describe('what is told of an error', () => {
     const told = finalError(error, secret)
     if (final === null) expect(told).toBeNull()
     else expect(told?.message).toMatch(final)
+  })
+
+  it.each([
+    [3, 'UNKNOWN_TOPIC_OR_PARTITION'],
+    [6, 'NOT_LEADER_FOR_PARTITION'],
+    [19, 'NOT_ENOUGH_REPLICAS'],
+    [45, 'OUT_OF_ORDER_SEQUENCE_NUMBER'],
+    [89, 'THROTTLING_QUOTA_EXCEEDED'],
+  ])('an answer with code %i passes by itself, and is none that did not come', (code, type) => {
+    for (const error of wrapped(kafkajsError(code, type))) {
+      expect(finalError(error, secret)).toBeNull()
+      expect(unreachable(error, secret)).toMatchObject({ code: 'source-missing', message: `Kafka at a:1 cannot do it now: about ${type}` })
+    }
+    expect(unreachable(new KafkaAnswerError(5, 'Metadata'), secret).message).toBe('Kafka at a:1 cannot do it now: Metadata: LEADER_NOT_AVAILABLE')
+  })
+
+  it.each([
+    [37, 'INVALID_PARTITIONS'],
+    [38, 'INVALID_REPLICATION_FACTOR'],
+    [44, 'POLICY_VIOLATION'],
+    [87, 'INVALID_RECORD'],
+  ])('an answer with code %i is a refusal', (code, type) => {
+    for (const error of wrapped(kafkajsError(code, type))) {
+      expect(unreachable(error, secret)).toMatchObject({ code: 'bad-value', message: `Kafka at a:1 refused it: about ${type}`, condition: type })
+    }
+    expect(finalError(new KafkaAnswerError(code, 'it'), secret)?.message).toBe(`Kafka at a:1 refused it: it: ${type}`)
   })
 })
