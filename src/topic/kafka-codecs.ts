@@ -34,8 +34,11 @@ async function loadZstd(): Promise<Decompress> {
   // From Node 22.15 on.
   const ofNode = (zlib as { zstdDecompressSync?: (bytes: Uint8Array, options: { maxOutputLength: number }) => Uint8Array }).zstdDecompressSync
   if (ofNode) return (bytes) => ofNode(bytes, { maxOutputLength: LARGEST_BATCH_BYTES })
-  const { decompress } = await import('fzstd')
-  return (bytes) => decompress(bytes)
+  const [{ decompress }, { checkZstdFrames }] = await Promise.all([import('fzstd'), import('./zstd-frame.js')])
+  return (bytes) => {
+    checkZstdFrames(bytes, LARGEST_BATCH_BYTES)
+    return decompress(bytes)
+  }
 }
 
 async function loadLz4(): Promise<Decompress> {

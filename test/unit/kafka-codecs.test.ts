@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { codecName, loadCodec } from '../../src/topic/kafka-codecs.js'
 import type { Decompress } from '../../src/topic/record-batch-decoder.js'
 import { readLz4Frames } from '../../src/topic/lz4-frame.js'
+import { checkZstdFrames } from '../../src/topic/zstd-frame.js'
 
 const TEXT = Buffer.from('a text that repeats, a text that repeats, a text that repeats '.repeat(50))
 
@@ -41,6 +42,53 @@ describe('codecs', () => {
     const unpack = await codec(4)
     expect(Buffer.from(unpack(frame(raw(Buffer.from('abc'), false), repeated(5, 0x7a, true)))).toString()).toBe('abczzzzz')
     expect(() => unpack(Buffer.from('no zstd at all'))).toThrow()
+  })
+
+  it('zstd that asks for more than a batch may have is refused before it has it', async () => {
+    const repeated = (isLast: boolean) => Buffer.concat([blockHeader(128 * 1024, 1, isLast), Buffer.from([0])])
+    const most = 512 * 1024 * 1024
+    const size = Buffer.alloc(4)
+    size.writeUInt32LE(most + 1)
+    const magic = Buffer.from([0x28, 0xb5, 0x2f, 0xfd])
+    const asking = [
+      // 17 KB of blocks that stand for 513 MB.
+      Buffer.concat([magic, Buffer.from([0x00, 0x58]), ...Array.from({ length: 4_103 }, () => repeated(false)), repeated(true)]),
+      // A content, and a window, of more than 512 MB.
+      Buffer.concat([magic, Buffer.from([0xa0]), size, repeated(true)]),
+      Buffer.concat([magic, Buffer.from([0x00, 20 << 3]), repeated(true)]),
+    ]
+    const unpack = await codec(4)
+    for (const frame of asking) expect(() => unpack(frame)).toThrow()
+    for (const frame of asking) expect(() => checkZstdFrames(frame, most)).toThrow(`more than ${most} bytes`)
+  })
+})
+
+describe('zstd frames', () => {
+  const magic = Buffer.from([0x28, 0xb5, 0x2f, 0xfd])
+  const repeated = (count: number, isLast: boolean) => Buffer.concat([blockHeader(count, 1, isLast), Buffer.from([0])])
+
+  it('several of them, with sizes and checksums, and frames to be skipped', () => {
+    const plain = Buffer.concat([magic, Buffer.from([0x00, 0x00]), repeated(1_000, false), repeated(500, true)])
+    const sized = Buffer.concat([magic, Buffer.from([0x20 | 0x04, 200]), repeated(200, true), Buffer.alloc(4)])
+    const skipped = Buffer.from([0x53, 0x2a, 0x4d, 0x18, 2, 0, 0, 0, 9, 9])
+    const all = Buffer.concat([plain, skipped, sized, plain])
+    checkZstdFrames(all, 3_200)
+    expect(() => checkZstdFrames(all, 3_199)).toThrow('more than 3199 bytes')
+    for (let length = 1; length < sized.length; length++) {
+      expect(() => checkZstdFrames(sized.subarray(0, length), 1_000), `cut at ${length}`).toThrow(RangeError)
+    }
+  })
+
+  it('anything is in order or a RangeError', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 60 }), (random) => {
+        try {
+          checkZstdFrames(Buffer.concat([magic, random]), 10_000)
+        } catch (error) {
+          expect(error).toBeInstanceOf(RangeError)
+        }
+      }),
+    )
   })
 })
 
