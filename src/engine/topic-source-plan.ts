@@ -40,8 +40,8 @@ export function planTopicRange(
   if (failOnDataLoss) checkNothingLost(from, earliest, latest, start !== null)
   const until = reachable(from, latest, options.upTo ?? null)
   const ends = shareOut(from, earliest, until, options.maxOffsetsPerTrigger ?? null)
-  // Not only further: without failOnDataLoss a partition that was cut goes on from its new end.
-  const moved = [...ends].some(([partition, end]) => end !== beginning(partition, from, earliest))
+  // Not only further: without failOnDataLoss a partition that was cut goes on from its new end, and a new one may have lost all it had.
+  const moved = [...ends].some(([partition, end]) => end !== (from.get(partition) ?? 0n))
   return moved ? ends : null
 }
 
@@ -82,9 +82,11 @@ export function lostOffsets(
   bounds: { readonly earliest: PartitionOffsets; readonly latest: PartitionOffsets },
 ): LostOffsets[] {
   const ranges = topicRanges(start, end, { ...bounds, failOnDataLoss: false })
+  const from = start ?? bounds.earliest
   return [...inOrder(end)].flatMap(([partition, until]) => {
     const range = ranges.find((found) => found.partition === partition)
-    const count = until - beginning(partition, start ?? bounds.earliest, bounds.earliest) - (range ? range.end - range.start : 0n)
+    // Of a new partition all is wanted, from offset 0 on.
+    const count = until - (from.get(partition) ?? 0n) - (range ? range.end - range.start : 0n)
     return count > 0n ? [{ partition, count }] : []
   })
 }

@@ -145,15 +145,13 @@ export function createFetcher(options: FetcherOptions, fx: Effects): Fetcher {
   async function waitOnce(past: PartitionOffsets, aborted: Promise<null>): Promise<boolean> {
     const { metadata, ask } = await known()
     const answers = partitionsByLeader(metadata).map(([leader, partitions]) => {
-      const positions = partitions.flatMap((partition) => {
-        const offset = past.get(partition)
-        return offset === undefined ? [] : { partition, offset }
-      })
+      // A new partition is read from its first record; as long as it has none, there is nothing to come back for.
+      const positions = partitions.map((partition) => ({ partition, offset: past.get(partition) ?? 0n }))
       return openAt(leader, positions, ask).answer
     })
-    // Meanwhile: is it the same topic still, and has it new partitions?
+    // Meanwhile: is it the same topic still, and has it new partitions? Those are waited for with the others the next time.
     const { partitions } = await refresh()
-    if (partitions.some(({ partition }) => !past.has(partition))) return true
+    if (partitions.length > metadata.partitions.length) return false
     const answer = await Promise.race([...answers, aborted])
     if (answer === null) return true
     if (answer instanceof Error) throw answer

@@ -2,7 +2,7 @@
 import { CompressionCodecs, CompressionTypes } from 'kafkajs'
 import { snappyCompress } from 'hysnappy'
 import { describe, expect, test } from 'vitest'
-import { deleteRecords, hasKafka, numbered, readTexts, useCluster } from './cluster.js'
+import { deleteRecords, hasKafka, numbered, readTexts, until, useCluster } from './cluster.js'
 
 describe.skipIf(!hasKafka)('ranges of a topic', () => {
   const cluster = useCluster()
@@ -103,7 +103,7 @@ describe.skipIf(!hasKafka)('ranges of a topic', () => {
     expect(await readTexts(cluster.open(name), 0, 0n, 300n)).toEqual(texts.map((text, index) => `${index}:${text}`))
   })
 
-  test('who waits is woken by a record, and by a new partition', async () => {
+  test('who waits is woken by a record, and by the first one of a new partition', async () => {
     const name = await cluster.topic()
     const topic = cluster.open(name)
     const waiting = topic.waitForMore(await topic.endOffsets(), new AbortController().signal)
@@ -115,8 +115,11 @@ describe.skipIf(!hasKafka)('ranges of a topic', () => {
     for (let again = 0; again < 2; again++) expect(await readTexts(topic, 0, 0n, 1n)).toEqual(['0:first'])
     const forPartitions = topic.waitForMore(ends, new AbortController().signal)
     await cluster.admin.createPartitions({ topicPartitions: [{ topic: name, count: 2 }] })
+    await until('the partition is known', async () => (await topic.endOffsets()).size === 2)
+    await cluster.send(name, ['of the new one'], 1)
     await forPartitions
-    expect([...(await topic.endOffsets()).keys()]).toEqual([0, 1])
+    expect(await topic.endOffsets()).toEqual(new Map([0, 1].map((partition) => [partition, 1n])))
+    expect(await readTexts(topic, 1, 0n, 1n)).toEqual(['0:of the new one'])
   })
 
   test('who waits is let go by the signal, also again and again', async () => {

@@ -1,10 +1,11 @@
 /** The fetcher without a broker: what it asks, and what it makes of the answers. */
 import { describe, expect, it } from 'vitest'
 import { realEffects } from '../../src/effects.js'
+import { ByteReader } from '../../src/topic/kafka-bytes.js'
 import { KafkaAnswerError } from '../../src/topic/kafka-errors.js'
 import { createFetcher, type Fetcher } from '../../src/topic/kafka-fetcher.js'
 import { createPatience } from '../../src/topic/kafka-patience.js'
-import type { FetchAnswer, FetchedPartition, TopicMetadata } from '../../src/topic/kafka-requests.js'
+import type { FetchAnswer, FetchedPartition, FetchPosition, KafkaRequest, TopicMetadata } from '../../src/topic/kafka-requests.js'
 import { batchBytes } from './record-batch-bytes.js'
 
 const METADATA: TopicMetadata = {
@@ -31,13 +32,19 @@ function patientEffects() {
 interface Script {
   readonly fetcher: Fetcher
   asked: number
+  /** What each fetch asked for. */
+  readonly positions: FetchPosition[][]
+  /** What the next question about the topic brings. */
+  metadata: TopicMetadata
 }
 
 /** A fetcher whose broker gives these answers in turn, and the last one from then on. */
 function fetcherOf(...answers: readonly (Partial<FetchedPartition> | Error)[]): Script {
   const fx = patientEffects()
-  const script = { asked: 0 } as { asked: number; fetcher: Fetcher }
-  const ask = async (): Promise<FetchAnswer> => {
+  const script = { asked: 0, positions: [], metadata: METADATA } as Omit<Script, 'fetcher'> & { fetcher: Fetcher }
+  let metadata = METADATA
+  const ask = async (_leader: number, { body }: KafkaRequest<unknown>): Promise<FetchAnswer> => {
+    script.positions.push(positionsOf(body))
     const answer = answers[Math.min(script.asked++, answers.length - 1)] as Partial<FetchedPartition> | Error
     if (answer instanceof Error) throw answer
     await fx.sleep(100)
@@ -47,9 +54,30 @@ function fetcherOf(...answers: readonly (Partial<FetchedPartition> | Error)[]): 
     }
   }
   const patience = createPatience({ settings: SETTINGS, signal: new AbortController().signal, onOutage: () => {} }, fx)
-  const known = async () => ({ metadata: METADATA, ask: ask as never })
-  script.fetcher = createFetcher({ name: 'orders', known, refresh: async () => METADATA, forget: () => {}, patience, isolation: () => 'read_uncommitted' }, fx)
+  const known = async () => ({ metadata, ask: ask as never })
+  const refresh = async () => {
+    metadata = script.metadata
+    return metadata
+  }
+  script.fetcher = createFetcher({ name: 'orders', known, refresh, forget: () => {}, patience, isolation: () => 'read_uncommitted' }, fx)
   return script
+}
+
+/** Out of a Fetch request for one topic. */
+function positionsOf(body: Uint8Array): FetchPosition[] {
+  const reader = new ByteReader(body)
+  reader.skip(6 * 4 + 1)
+  const [positions = []] = reader.array(() => {
+    reader.string()
+    return reader.array(() => {
+      const partition = reader.int32()
+      reader.skip(4)
+      const offset = reader.int64()
+      reader.skip(8 + 4)
+      return { partition, offset }
+    })
+  })
+  return positions
 }
 
 async function read({ fetcher }: Script, start: bigint, end: bigint): Promise<bigint[]> {
@@ -128,6 +156,25 @@ describe('waiting', () => {
   it('ends with a partition that nobody has read, and with offsets that are gone', async () => {
     await fetcherOf({}).fetcher.waitForMore(new Map(), new AbortController().signal)
     await fetcherOf({ errorCode: 1 }).fetcher.waitForMore(new Map([[0, 4n]]), new AbortController().signal)
+  })
+
+  it('does not end with a new partition as long as that has no record', async () => {
+    const script = fetcherOf({ highWatermark: 0n }, { highWatermark: 0n }, { highWatermark: 1n, records: batch(0n) })
+    await script.fetcher.waitForMore(new Map(), new AbortController().signal)
+    expect(script.asked).toBe(3)
+    expect(await read(script, 0n, 1n)).toEqual([0n])
+    expect(script.asked).toBe(3)
+  })
+
+  it('takes a partition that is made meanwhile along', async () => {
+    const two = { ...METADATA, partitions: [...METADATA.partitions, { partition: 1, leader: 1, errorCode: 0 }] }
+    const script = fetcherOf({ highWatermark: 4n }, { partition: 1, highWatermark: 0n }, { partition: 1, highWatermark: 2n, records: batch(0n, 2) })
+    script.metadata = two
+    await script.fetcher.waitForMore(new Map([[0, 4n]]), new AbortController().signal)
+    expect(script.positions.at(-1)).toEqual([
+      { partition: 0, offset: 4n },
+      { partition: 1, offset: 0n },
+    ])
   })
 
   it('what it brought is of no use to another range', async () => {

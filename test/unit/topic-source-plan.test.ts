@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { formatTopicOffsets, parseTopicOffsets } from '../../src/engine/topic-offset.js'
-import { planTopicRange, resolveStartingOffsets, type TopicPlanOptions, topicRanges } from '../../src/engine/topic-source-plan.js'
+import { lostOffsets, planTopicRange, resolveStartingOffsets, type TopicPlanOptions, topicRanges } from '../../src/engine/topic-source-plan.js'
 import { topicSourceOptions } from '../../src/engine/source-options.js'
 import { StreamtopError } from '../../src/errors.js'
 
@@ -132,6 +132,17 @@ describe('lost records', () => {
     expect(read(at(3), at(9), at(0), at(7))).toEqual([{ partition: 0, start: 3n, end: 7n }])
     expect(read(at(3, 1), at(9, 2), at(0), at(9))).toEqual([{ partition: 0, start: 3n, end: 9n }])
     expect(read(at(9), at(5), at(0), at(5))).toEqual([])
+  })
+
+  it('without failOnDataLoss a new partition that has lost all it had is taken note of, once', () => {
+    const [earliest, latest] = [at(0, 5), at(3, 5)]
+    const end = planTopicRange(at(3), earliest, latest, { failOnDataLoss: false })
+    expect(end).toEqual(latest)
+    expect(topicRanges(at(3), end ?? at(), { earliest, latest, failOnDataLoss: false })).toEqual([])
+    expect(lostOffsets(at(3), end ?? at(), { earliest, latest })).toEqual([{ partition: 1, count: 5n }])
+    expect(planTopicRange(end, earliest, latest, { failOnDataLoss: false })).toBeNull()
+    // One that has lost a part of it, too.
+    expect(lostOffsets(at(3), at(3, 9), { earliest, latest: at(3, 9) })).toEqual([{ partition: 1, count: 5n }])
   })
 
   it('a batch that runs again needs its whole range', () => {
