@@ -143,7 +143,13 @@ function producerOf({ settings, connection, kafka, name, topic, workspace }: Ope
 
   async function connected(): Promise<Producer> {
     const made = kafka.producer({ idempotent: true, maxInFlightRequests: 1, allowAutoTopicCreation: false })
-    await made.connect()
+    try {
+      await made.connect()
+    } catch (error) {
+      // Connected it may be, and only refused: nobody else knows of its sockets.
+      await made.disconnect().catch(() => {})
+      throw error
+    }
     return made
   }
 
