@@ -10,8 +10,8 @@ export function readProperties(text: string): Map<string, string> {
   return properties
 }
 
-/** A name ends at the first `=`, `:` or white space that no backslash stands before. */
-const NAME_AND_VALUE = /^((?:[^=:\s\\]|\\.)+)(?:\s*[=:]\s*|\s+|$)(.*)$/s
+/** A name ends at the first `=`, `:` or white space that no backslash stands before. Other white space than these three is text. */
+const NAME_AND_VALUE = /^((?:[^=: \t\f\\]|\\.)+)(?:[ \t\f]*[=:][ \t\f]*|[ \t\f]+|$)(.*)$/s
 
 /** A line with an odd number of backslashes at its end goes on in the next; comments do not. */
 function logicalLines(text: string): string[] {
@@ -19,7 +19,10 @@ function logicalLines(text: string): string[] {
   let begun: string | null = null
   for (const physical of text.split(/\r\n|\r|\n/)) {
     const line: string = physical.replace(/^[ \t\f]+/, '')
-    if (begun === null && (line === '' || line.startsWith('#') || line.startsWith('!'))) continue
+    if ((begun ?? '') === '' && (line === '' || line.startsWith('#') || line.startsWith('!'))) {
+      begun = null
+      continue
+    }
     const whole: string = (begun ?? '') + line
     const goesOn = (/\\*$/.exec(whole)?.[0].length ?? 0) % 2 === 1
     begun = goesOn ? whole.slice(0, -1) : null

@@ -55,6 +55,8 @@ describe('a properties file', () => {
   it('as Java reads it', () => {
     const text = '# comment\n! comment\n a = b \\\n   c\nd:e\nf g\nh\n\\u0061\\=x=\\ty\\\\\nlast=1\nlast=2'
     expect(Object.fromEntries(readProperties(text))).toEqual({ a: 'b c', d: 'e', f: 'g', h: '', 'a=x': '\ty\\', last: '2' })
+    // White space of other scripts is a part of the password; a comment behind nothing but a backslash is a comment.
+    expect(Object.fromEntries(readProperties('sasl.password = \u00a0\u3000x\n\\\n# comment\n\\\n  b=c'))).toEqual({ 'sasl.password': '\u00a0\u3000x', b: 'c' })
   })
 
   it('none: no TLS and no user', () => {
