@@ -8,10 +8,11 @@
  * answer behind it.
  */
 import type { Socket } from 'node:net'
+import { createSecureContext } from 'node:tls'
 import { Kafka, logLevel } from 'kafkajs'
 import type { Effects } from '../effects.js'
 import { StreamtopError } from '../errors.js'
-import { KafkaSilenceError } from './kafka-errors.js'
+import { KafkaSilenceError, safe } from './kafka-errors.js'
 import type { KafkaRequest } from './kafka-requests.js'
 import { addressText, type KafkaAddress, type KafkaSettings } from './kafka-settings.js'
 import { unlessSilent } from './kafka-silence.js'
@@ -28,7 +29,7 @@ export interface KafkaConnection {
 
 /**
  * kafkajs's public class for these settings: silent, quick to give up, and without its timers of an idle connection.
- * @throws internal when kafkajs is not the one that this file knows
+ * @throws bad-config for a certificate or a key of our own that TLS cannot take
  */
 export function kafkaClient(settings: KafkaSettings): Kafka {
   const { tls, sasl } = settings
@@ -54,9 +55,23 @@ const CLIENT_TIMEOUT_MS = 10_000
 const REQUEST_TIMEOUT_MS = 30_000
 
 /** For `tls.connect`, which checks certificates unless it is told not to. */
-function tlsOptions({ tls }: KafkaSettings): Record<string, string> {
+function tlsOptions(settings: KafkaSettings): Record<string, string> {
+  const { tls } = settings
   const given = { ca: tls?.ca, cert: tls?.certificate, key: tls?.key, passphrase: tls?.keyPassword }
-  return Object.fromEntries(Object.entries(given).filter((entry): entry is [string, string] => typeof entry[1] === 'string'))
+  const options = Object.fromEntries(Object.entries(given).filter((entry): entry is [string, string] => typeof entry[1] === 'string'))
+  try {
+    // kafkajs would find this out with each connection, and say it as of a broker that is down.
+    if (options['cert'] !== undefined || options['key'] !== undefined) createSecureContext(options)
+  } catch (error) {
+    throw new StreamtopError(
+      'bad-config',
+      `the certificate and key of our own cannot be used: ${safe(error instanceof Error ? error.message : '', settings)}`,
+      {
+        hint: 'look at ssl.keystore.location (or ssl.keystore.certificate.chain and ssl.keystore.key) and ssl.key.password',
+      },
+    )
+  }
+  return options
 }
 
 /** A silence that is taken for a broker that hangs. It doubles, so that one that is always slow is reached at last. */

@@ -181,6 +181,6 @@ function rootOf(error: unknown): KnownError {
 }
 
 /** The text with every secret blotted out. */
-function safe(text: string, settings: KafkaSettings): string {
+export function safe(text: string, settings: KafkaSettings): string {
   return secretsOf(settings).reduce((left, secret) => left.replaceAll(secret, '…'), text)
 }

@@ -1,3 +1,4 @@
+import { generateKeyPairSync } from 'node:crypto'
 import { createServer, type Server, type Socket } from 'node:net'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { realEffects } from '../../src/effects.js'
@@ -216,4 +217,27 @@ describe('a connection', () => {
     })
     await connection.close()
   })
+
+  it('with a key that its password does not open is refused before it is made', () => {
+    const { privateKey: key } = generateKeyPairSync('ed25519', {
+      publicKeyEncoding: { type: 'spki', format: 'pem' },
+      privateKeyEncoding: { type: 'pkcs8', format: 'pem', cipher: 'aes-256-cbc', passphrase: 'right' },
+    })
+    const withKey = (keyPassword: string | null, pem = key) => ({ ...settings, tls: { ca: null, certificate: null, key: pem, keyPassword } })
+    for (const wrong of [withKey('canary'), withKey(null), withKey('right', 'no PEM at all, canary')]) {
+      const refused = errorOf(() => openKafkaConnection(wrong, {}, realEffects))
+      expect(refused).toMatchObject({ code: 'bad-config', hint: expect.stringContaining('ssl.key.password') })
+      expect(`${refused.message} ${refused.stack}`).not.toContain('canary')
+    }
+    openKafkaConnection(withKey('right'), {}, realEffects)
+  })
 })
+
+function errorOf(work: () => unknown): Error {
+  try {
+    work()
+  } catch (error) {
+    return error as Error
+  }
+  throw new Error('nothing was thrown')
+}

@@ -41,7 +41,7 @@ interface Script {
 /** A fetcher whose broker gives these answers in turn, and the last one from then on. */
 function fetcherOf(...answers: readonly (Partial<FetchedPartition> | Error)[]): Script {
   const fx = patientEffects()
-  const script = { asked: 0, positions: [], metadata: METADATA } as Omit<Script, 'fetcher'> & { fetcher: Fetcher }
+  const script = { asked: 0, positions: [], metadata: METADATA } as unknown as Omit<Script, 'fetcher'> & { fetcher: Fetcher }
   let metadata = METADATA
   const ask = async (_leader: number, { body }: KafkaRequest<unknown>): Promise<FetchAnswer> => {
     script.positions.push(positionsOf(body))
