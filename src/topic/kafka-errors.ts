@@ -109,14 +109,25 @@ export function reasonOf(error: unknown, settings: KafkaSettings): string {
 export function unreachable(error: unknown, settings: KafkaSettings): StreamtopError {
   const final = finalError(error, settings)
   if (final) return final
-  const [where, reason] = [`Kafka at ${brokersText(settings)}`, reasonOf(error, settings)]
-  // It did answer.
-  if (error instanceof KafkaAnswerError || typeof rootOf(error).type === 'string') {
-    return new StreamtopError('source-missing', `${where} cannot do it now: ${reason}`, { hint: 'this may pass by itself: try again' })
-  }
-  return new StreamtopError('source-missing', `${where} does not answer: ${reason}`, {
+  const reason = reasonOf(error, settings)
+  if (isAnswer(error)) return new StreamtopError('source-missing', `Kafka at ${brokersText(settings)} cannot do it now: ${reason}`, { hint: PASSES })
+  return new StreamtopError('source-missing', `Kafka at ${brokersText(settings)} does not answer: ${reason}`, {
     hint: 'is the broker running, and is it reached by this address? "npm run kafka" in a clone of streamtop starts one',
   })
+}
+
+/** What is said to somebody who waits, of an error that passes by itself. */
+export function waitingFor(error: unknown, settings: KafkaSettings): StreamtopError {
+  const what = isAnswer(error) ? 'cannot do it now' : 'does not answer'
+  const hint = isAnswer(error) ? PASSES : 'start the broker, and the query goes on by itself'
+  return new StreamtopError('source-missing', `Kafka at ${brokersText(settings)} ${what} (${reasonOf(error, settings)}); it is tried again`, { hint })
+}
+
+const PASSES = 'this may pass by itself, as when a leader moves; if it does not, look at the log of the broker'
+
+/** Whether a broker has answered, though not as it should. */
+function isAnswer(error: unknown): boolean {
+  return error instanceof KafkaAnswerError || typeof rootOf(error).type === 'string'
 }
 
 /** A topic that is not there; none is made unasked. */

@@ -2,9 +2,9 @@
  * Going on by itself when a broker is down: what fails for a while is tried again, later and later, and whoever watches hears of it.
  */
 import type { Effects } from '../effects.js'
-import { StreamtopError } from '../errors.js'
-import { finalError, KafkaSilenceError, reasonOf } from './kafka-errors.js'
-import { brokersText, type KafkaSettings } from './kafka-settings.js'
+import type { StreamtopError } from '../errors.js'
+import { finalError, KafkaSilenceError, waitingFor } from './kafka-errors.js'
+import type { KafkaSettings } from './kafka-settings.js'
 
 export interface Patience {
   /**
@@ -27,11 +27,11 @@ export interface PatienceOptions {
 
 export function createPatience({ settings, signal: stop, onOutage }: PatienceOptions, fx: Effects): Patience {
   let said: string | null = null
-  const say = (reason: string | null): void => {
-    if (reason === said) return
-    said = reason
-    const sentence = `Kafka at ${brokersText(settings)} does not answer (${reason}); it is tried again`
-    onOutage(reason === null ? null : new StreamtopError('source-missing', sentence, { hint: 'start the broker, and the query goes on by itself' }))
+  const say = (error: StreamtopError | null): void => {
+    const sentence = error?.message ?? null
+    if (sentence === said) return
+    said = sentence
+    onOutage(error)
   }
   return {
     async until(work, signal, onFailure) {
@@ -48,7 +48,7 @@ export function createPatience({ settings, signal: stop, onOutage }: PatienceOpt
           if (final) throw final
           onFailure?.()
           // A leader that moves is back within the first two; nobody need hear of it.
-          if (attempt >= FAILURES_UNSAID || error instanceof KafkaSilenceError) say(reasonOf(error, settings))
+          if (attempt >= FAILURES_UNSAID || error instanceof KafkaSilenceError) say(waitingFor(error, settings))
           await fx.sleep(pauseMs(attempt, fx), signal ? AbortSignal.any([stop, signal]) : stop)
         }
       }

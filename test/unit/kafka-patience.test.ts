@@ -1,7 +1,7 @@
 /** Waiting for a broker: what passes is tried again, and a stop ends it at once, also while a broker hangs. */
 import { expect, test } from 'vitest'
 import { type Effects, realEffects } from '../../src/effects.js'
-import { KafkaSilenceError } from '../../src/topic/kafka-errors.js'
+import { KafkaAnswerError, KafkaSilenceError } from '../../src/topic/kafka-errors.js'
 import { createPatience } from '../../src/topic/kafka-patience.js'
 
 const fx: Effects = { ...realEffects, sleep: async () => {} }
@@ -29,6 +29,17 @@ test('a broker that hangs has cost seconds already: that is said at once', async
   }
   await patience.until(work)
   expect(said).toEqual(['Kafka at b:9092 does not answer (nothing came for 3 s); it is tried again', null])
+})
+
+test('an error that a broker answers is not said as of one that does not answer', async () => {
+  const said: (string | null)[] = []
+  const patience = createPatience({ settings, signal: new AbortController().signal, onOutage: (error) => said.push(error?.message ?? null) }, fx)
+  let tries = 0
+  const work = async () => {
+    if (tries++ < 3) throw new KafkaAnswerError(5, 'Metadata')
+  }
+  await patience.until(work)
+  expect(said).toEqual(['Kafka at b:9092 cannot do it now (Metadata: LEADER_NOT_AVAILABLE); it is tried again', null])
 })
 
 test.each(['the query', 'one that waits'])('a broker that never answers: the stop of %s ends the wait', async (who) => {
