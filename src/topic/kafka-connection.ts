@@ -246,6 +246,8 @@ interface ConnectionPool {
 
 interface Connection {
   readonly requestQueue: RequestQueue
+  /** Takes what came from the socket. */
+  processData(bytes: Buffer): void
   /** Set by `connect`. */
   readonly socket?: Socket
 }
@@ -270,11 +272,13 @@ function internalsOf(kafka: Kafka): Internals {
 }
 
 /**
- * Checks what is used of a connection, and mends its idle cost once for all connections: after the first answer the queue sets a
- * timer of 1 ms again and again, which is 3 % of a core for nothing (kafkajs issue 1751).
+ * Checks what is used of a connection, and mends two things once for all connections. After the first answer the queue sets a timer
+ * of 1 ms again and again, which is 3 % of a core for nothing (kafkajs issue 1751). And what is not Kafka's protocol, from a peer
+ * that is something else, is thrown out of an event of the socket: the process would die of it.
  */
 function checkConnection(connection: Connection): void {
   const { requestQueue } = connection
+  requireFunctions('connection', connection, ['processData'])
   requireFunctions('requestQueue', requestQueue, ['rejectAll', 'scheduleCheckPendingRequests'])
   if (!Array.isArray(requestQueue.pending) || typeof requestQueue.throttledUntil !== 'number') throw changed('pending or throttledUntil of requestQueue')
   const prototype = Object.getPrototypeOf(requestQueue) as RequestQueue & { [MENDED]?: true }
@@ -285,9 +289,18 @@ function checkConnection(connection: Connection): void {
     if (this.pending.length > 0) schedule.call(this)
   }
   prototype[MENDED] = true
+  const connections = Object.getPrototypeOf(connection) as Connection
+  const take = connections.processData
+  connections.processData = function (this: Connection, bytes) {
+    try {
+      take.call(this, bytes)
+    } catch {
+      this.socket?.destroy(new Error("what comes from there is not Kafka's protocol"))
+    }
+  }
 }
 
-const MENDED = Symbol('streamtop: no idle timer')
+const MENDED = Symbol('streamtop: mended')
 
 function requireFunctions(name: string, object: unknown, functions: readonly string[]): void {
   for (const wanted of functions) {

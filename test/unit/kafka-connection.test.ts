@@ -3,7 +3,7 @@ import { createServer, type Server, type Socket } from 'node:net'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { realEffects } from '../../src/effects.js'
 import { openKafkaConnection } from '../../src/topic/kafka-connection.js'
-import { finalError } from '../../src/topic/kafka-errors.js'
+import { finalError, reasonOf } from '../../src/topic/kafka-errors.js'
 import { metadataRequest } from '../../src/topic/kafka-requests.js'
 import type { KafkaSettings } from '../../src/topic/kafka-settings.js'
 import { openKafkaTopicEnds } from '../../src/topic/kafka-topic-ends.js'
@@ -72,6 +72,22 @@ describe('a connection', () => {
     const second = await connection.send(null, metadataRequest('orders')).catch((error: unknown) => error)
     expect(second).toBeInstanceOf(RangeError)
     expect(connections).toBe(2)
+    await connection.close()
+  })
+
+  it.each([
+    ['a length below nothing', Buffer.alloc(64, 0xff)],
+    ['a length of nothing', Buffer.alloc(64)],
+    ['a length that has no room for a number', Buffer.from([0, 0, 0, 2, 1, 1, 1, 1])],
+  ])('to a peer that is no Kafka says so: %s', async (_, garbage) => {
+    const connection = openKafkaConnection(settings, {}, realEffects)
+    onRequest = (socket) => void socket.write(garbage)
+    const failure = await connection.send(null, metadataRequest('orders')).catch((error: unknown) => error)
+    expect(finalError(failure, settings)).toBeNull()
+    expect(reasonOf(failure, settings)).toBe("what comes from there is not Kafka's protocol")
+    // And goes on when it is one.
+    onRequest = (socket, correlationId) => void socket.write(answerTo(correlationId))
+    expect(await connection.send(null, { ...metadataRequest('orders'), decode: (bytes: Uint8Array) => bytes.length })).toBe(1)
     await connection.close()
   })
 
