@@ -52,6 +52,8 @@ export async function startBroker({ jars, folder, settings = {}, port: wanted, l
   mkdirSync(folder, { recursive: true })
   const before = brokerBefore(folder)
   const port = wanted ?? before?.port ?? (await freePort())
+  // Whoever listens there would be taken for the broker, and might be another Kafka.
+  if (await answers(port)) throw new Error(`port ${port} of 127.0.0.1 is taken: something listens there already`)
   const controllerPort = joins?.controllerPort ?? (await freePort())
   const properties = join(folder, 'server.properties')
   const clusterId = joins?.clusterId ?? before?.clusterId ?? newClusterId()

@@ -12,9 +12,7 @@ import { parseArgs } from 'node:util'
 import kafkajs from 'kafkajs'
 import { fetchKafka, startBroker } from './kafka-broker.mjs'
 
-const { values } = parseArgs({
-  options: { port: { type: 'string' }, topic: { type: 'string', default: 'orders' }, partitions: { type: 'string', default: '1' }, folder: { type: 'string' } },
-})
+const values = readWords()
 
 const fetched = await fetchKafka((line) => console.error(line))
 if (typeof fetched === 'string') {
@@ -64,6 +62,33 @@ try {
   console.error(error.message)
   await broker?.stop()
   process.exit(1)
+}
+
+/** What was asked for; ends the process when it cannot be. */
+function readWords() {
+  try {
+    const { values } = parseArgs({
+      options: {
+        port: { type: 'string' },
+        topic: { type: 'string', default: 'orders' },
+        partitions: { type: 'string', default: '1' },
+        folder: { type: 'string' },
+      },
+    })
+    for (const [name, greatest] of [
+      ['port', 65_535],
+      ['partitions', 1_000],
+    ]) {
+      const text = values[name]
+      if (text !== undefined && !(/^[0-9]+$/.test(text) && Number(text) >= 1 && Number(text) <= greatest)) {
+        throw new Error(`--${name} takes a whole number from 1 to ${greatest}, not ${JSON.stringify(text)}`)
+      }
+    }
+    return values
+  } catch (error) {
+    console.error(error.message)
+    process.exit(2)
+  }
 }
 
 async function isServed(admin) {
