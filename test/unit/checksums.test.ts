@@ -4,6 +4,8 @@ import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { asStreamtopError } from '../../src/errors.js'
+import { realEffects } from '../../src/effects.js'
+import { observe } from '../../src/observe/observe.js'
 import { bronzeOrders } from '../../src/queries/bronze-orders.js'
 import { orders } from '../../src/queries/orders.js'
 import { columnsFromRows } from '../../src/store/columns-from-rows.js'
@@ -138,5 +140,32 @@ describe('a database', () => {
     writeFileSync(story.path(file), whole)
     await story.run(bronzeOrders)
     await story.expectSound()
+  })
+
+  test('topics.db cut within its first page is no workspace without topics', async () => {
+    const story = begin()
+    await story.produce(1)
+    const path = story.path('topics.db')
+    writeFileSync(path, readFileSync(path).subarray(0, 47))
+    const { topics, errors } = await observe(story.folder, [bronzeOrders], realEffects)
+    expect([topics, errors.map(({ code }) => code)]).toEqual([[], ['data-loss']])
+  })
+
+  // The number of SQLite's schema format: what does not know it does not say that the file is damaged.
+  const FORMAT_AT = 47
+
+  test.each([
+    ['topics.db', 'data-loss'],
+    ['tables/_log.db', 'table-damaged'],
+    ['.locks/bronze_orders.db', 'checkpoint-damaged'],
+  ])('%s of a format that no SQLite has is refused by name', async (file, code) => {
+    const story = begin()
+    await story.produce(1)
+    await story.run(bronzeOrders)
+    const whole = readFileSync(story.path(file))
+    whole[FORMAT_AT] = 5
+    writeFileSync(story.path(file), whole)
+    await story.produce(2).catch(() => {})
+    await expect(story.run(bronzeOrders)).rejects.toSatisfy((error: unknown) => asStreamtopError(error).code === code)
   })
 })
