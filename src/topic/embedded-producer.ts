@@ -85,7 +85,7 @@ export function openEmbeddedProducer(workspace: string, name: string, options: P
       if (size > LARGEST_RECORD_BYTES) {
         throw new StreamtopError('bad-value', `a record of ${size} bytes is too large for topic ${name}: ${LARGEST_RECORD_BYTES} at most`)
       }
-      insert.run(topic.number, partition, end, timestampMs, record.key, record.value, recordChecksum(end, timestampMs, record.key, record.value))
+      insert.run(topic.number, partition, end, timestampMs, record.key, record.value, recordChecksum(timestampMs, record.key, record.value))
       ends[partition] = end + 1n
       largest.set(partition, Math.max(largest.get(partition) ?? 0, size))
     }

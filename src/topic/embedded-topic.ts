@@ -185,7 +185,7 @@ function toBatch(topic: OpenTopic, partition: number, start: bigint, rowCount: n
     if (keyLength > 0) keyEnd += keyLength
     if (valueLength > 0) valueEnd += valueLength
     const checksum = checksums[index]
-    if (checksum !== '' && Number(checksum) !== recordChecksum(start + BigInt(index), timestampsMs[index] as number, key, value)) {
+    if (checksum !== '' && Number(checksum) !== recordChecksum(timestampsMs[index] as number, key, value)) {
       throw damaged(topic, partition, start + BigInt(index))
     }
   }

@@ -5,14 +5,13 @@
 import { crc32 } from 'node:zlib'
 
 /**
- * CRC-32 of key and value, begun from a number that is made of all else of the record, so that one bit anywhere makes another checksum.
+ * CRC-32 of key and value, begun from a number that is made of the time and both lengths, so that one bit anywhere makes another checksum. The
+ * offset need not be in it: another one is a hole.
  * @returns 32 bits, unsigned
  */
-export function recordChecksum(offset: bigint, timestampMs: number, key: Uint8Array | null, value: Uint8Array | null): number {
+export function recordChecksum(timestampMs: number, key: Uint8Array | null, value: Uint8Array | null): number {
   // Odd factors: no bit of a factor's 32 is lost. A null is one byte shorter than nothing.
   const start =
-    Number(BigInt.asUintN(32, offset)) ^
-    Number(BigInt.asUintN(32, offset >> 32n)) ^
     Math.imul(timestampMs % 2 ** 32, 0x9e3779b1) ^
     Math.imul(Math.floor(timestampMs / 2 ** 32), 0x85ebca6b) ^
     Math.imul(key?.length ?? -1, 0xc2b2ae35) ^
