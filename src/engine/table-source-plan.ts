@@ -317,10 +317,14 @@ function operation(actions: VersionActions): string {
 }
 
 function recreated(table: string, before: string, now: string): StreamtopError {
-  return new StreamtopError('table-recreated', `table ${table} was dropped and made again: the checkpoint counts table ${before}, and this is table ${now}`, {
-    hint: '"streamtop reset" makes a new checkpoint, which reads the new table from its beginning',
-    condition: 'DIFFERENT_DELTA_TABLE_READ_BY_STREAMING_SOURCE',
-  })
+  return new StreamtopError(
+    'table-recreated',
+    `table ${table} was dropped and made again, or replaced: the checkpoint counts table ${before}, and this is table ${now}`,
+    {
+      hint: '"streamtop reset" makes a new checkpoint, which reads the new table from its beginning',
+      condition: 'DIFFERENT_DELTA_TABLE_READ_BY_STREAMING_SOURCE',
+    },
+  )
 }
 
 function trailingCommitMissing(source: OpenSource, version: number): StreamtopError {

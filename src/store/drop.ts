@@ -19,7 +19,7 @@ export function dropTable(log: SqliteLog, tablesFolder: string, name: string, fx
   if (!table) return false
   // A joint commit that is linked in part is ended first, so that its other tables do not wait for this one.
   settleJoints(log, tablesFolder, fx)
-  log.markDropping(table.tableKey)
+  log.markDropping(table)
   remove(log, tablesFolder, table, fx)
   return true
 }
@@ -38,15 +38,15 @@ function remove(log: SqliteLog, tablesFolder: string, table: LoggedTable, fx: Ef
   const aside = join(tablesFolder, `${DROPPED}${table.name}-${fx.randomUuid()}`)
   log.transaction(() => {
     if (!log.droppingTables().some(({ tableKey }) => tableKey === table.tableKey)) return
-    if (isTableFolder(folder, fx) && holds(folder, table, fx)) fx.files.rename(folder, aside)
+    if (isTableFolder(folder, fx) && holds(log, folder, table, fx)) fx.files.rename(folder, aside)
     log.forget(table.tableKey)
   })
   fx.files.removeFolder(aside)
 }
 
 /** A table that was made anew under the same name meanwhile is not ours to remove; one whose first version is gone is. */
-function holds(folder: string, table: LoggedTable, fx: Effects): boolean {
+function holds(log: SqliteLog, folder: string, table: LoggedTable, fx: Effects): boolean {
   const path = versionPath(folder, 0)
   const first = readTableFile(path, fx)
-  return first === null || parseVersion(first.toString('utf8'), path).metadata?.id === table.tableId
+  return first === null || log.idsOf(table).has(parseVersion(first.toString('utf8'), path).metadata?.id ?? '')
 }

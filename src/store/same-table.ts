@@ -18,7 +18,7 @@ export function checkSameTable(log: SqliteLog, tablesFolder: string, table: Logg
   if (onDisk === log.versionText(table.tableKey, newest)) return
   const first = readVersionText(folder, 0, fx)
   const foundId = first === null ? null : parseVersion(first, versionPath(folder, 0)).metadata?.id
-  if (foundId && foundId !== table.tableId) throw tableIsAnother(table, foundId)
+  if (foundId && !log.idsOf(table).has(foundId)) throw tableIsAnother(table, foundId)
   throw new StreamtopError(
     'table-damaged',
     `${versionPath(folder, newest)} is ${onDisk === null ? 'gone' : 'not what was committed'}, but the log has version ${newest}`,

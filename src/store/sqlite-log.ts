@@ -28,6 +28,7 @@ import { deletionVectorId, parseVersion } from './version-text.js'
 export interface LoggedTable {
   readonly tableKey: number
   readonly name: string
+  /** That of its newest metadata: Delta's CREATE OR REPLACE gives a table a new one, and its log goes on. */
   readonly tableId: string
 }
 
@@ -237,7 +238,7 @@ export class SqliteLog {
       const there = this.table(name)
       if (there) return there
       const { version: at, state } = base
-      const table = this.#addTable(name, at, state)
+      let table = this.#addTable(name, at, state)
       const { tableKey } = table
       const newest = new Map<string, number>()
       for (const { version, text, actions } of versions) {
@@ -253,16 +254,25 @@ export class SqliteLog {
       for (const txn of state.txns) if (newest.get(txn.appId) !== txn.version) this.#insertTxn(tableKey, before, txn)
       for (const { version, text, actions, written } of versions) {
         // Behind the base, whose files it may take out.
-        if (version > at) this.#insertVersion(table, version, text, actions)
+        if (version > at) table = this.#insertVersion(table, version, text, actions)
         if (written) this.ledger.fill({ ...written, tableName: name, tableId: table.tableId, version })
       }
       return table
     })
   }
 
-  /** Marks the live table of that name as being dropped. */
-  markDropping(tableKey: number): void {
-    synced(this.#database, () => this.#statements.setState.run('dropping', tableKey))
+  /** Every id that a table had: more than one where it was replaced. */
+  idsOf({ tableKey, tableId }: LoggedTable): ReadonlySet<string> {
+    const texts = this.#statements.metadataTexts.all(tableKey) as string[]
+    return new Set([tableId, ...texts.map((text) => (JSON.parse(text) as Metadata).id)])
+  }
+
+  /** Marks a live table as being dropped; the ids that it had before it was replaced are dropped with it. */
+  markDropping(table: LoggedTable): void {
+    this.transaction(() => {
+      for (const id of this.idsOf(table)) if (id !== table.tableId) this.#statements.addTable.run(table.name, id, 'dropped')
+      this.#statements.setState.run('dropping', table.tableKey)
+    })
   }
 
   /** Tables whose drop was begun and not ended. */
@@ -284,14 +294,14 @@ export class SqliteLog {
   }
 
   #record(name: string, { version, text, actions, written }: VersionToRecord): LoggedTable {
-    const table = this.table(name) ?? this.#addTable(name, version, actions)
+    let table = this.table(name) ?? this.#addTable(name, version, actions)
     const there = this.versionText(table.tableKey, version)
     if (there !== null && there !== text) {
       throw new StreamtopError('table-damaged', `version ${version} of table ${name} is in _log.db with another text than in _delta_log`, {
         hint: 'delete tables/_log.db to build it again from _delta_log',
       })
     }
-    if (there === null) this.#insertVersion(table, version, text, actions)
+    if (there === null) table = this.#insertVersion(table, version, text, actions)
     if (written) this.ledger.fill({ ...written, tableName: name, tableId: table.tableId, version })
     return table
   }
@@ -306,17 +316,21 @@ export class SqliteLog {
 
   #addTable(name: string, version: number, actions: VersionActions): LoggedTable {
     if (!actions.metadata || !actions.protocol) throw firstVersionIsIncomplete(name, version)
-    const { lastInsertRowid } = this.#statements.addTable.run(name, actions.metadata.id)
+    const { lastInsertRowid } = this.#statements.addTable.run(name, actions.metadata.id, 'live')
     return { tableKey: Number(lastInsertRowid), name, tableId: actions.metadata.id }
   }
 
-  #insertVersion(table: LoggedTable, version: number, text: string, actions: VersionActions): void {
+  /** @returns the table, with another id where this version replaced it */
+  #insertVersion(table: LoggedTable, version: number, text: string, actions: VersionActions): LoggedTable {
     const { tableKey } = table
     let liveFiles = this.#liveFilesBefore(tableKey, version)
     if (actions.metadata || actions.protocol) this.#insertShape(tableKey, version, actions)
     for (const { path, deletionVector } of actions.removes) liveFiles -= this.#removeFile(tableKey, version, path, deletionVectorId(deletionVector))
     for (const [position, add] of actions.adds.entries()) liveFiles += this.#insertFile(tableKey, version, position, add)
     this.#insertText(table, version, text, actions, liveFiles)
+    const tableId = actions.metadata?.id ?? table.tableId
+    if (tableId !== table.tableId) this.#statements.setTableId.run(tableId, tableKey)
+    return { ...table, tableId }
   }
 
   /** How many files are live before a version that is about to be recorded. */
@@ -328,7 +342,6 @@ export class SqliteLog {
   /** The text, and what is looked up in it. */
   #insertText(table: LoggedTable, version: number, text: string, actions: VersionActions, liveFiles: number | null): void {
     const { tableKey } = table
-    if (actions.metadata && actions.metadata.id !== table.tableId) throw tableIsAnother(table, actions.metadata.id)
     const { timestamp, operation } = actions.commitInfo ?? {}
     const [timestampMs, said] = [typeof timestamp === 'number' ? timestamp : null, typeof operation === 'string' ? operation : null]
     this.#statements.addVersion.run(tableKey, version, timestampMs, said, text, liveFiles)

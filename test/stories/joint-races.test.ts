@@ -10,7 +10,7 @@ import { JointView } from '../../src/store/joint-view.js'
 import type { MergeSpec } from '../../src/store/merge-spec.js'
 import type { CommitMoment } from '../../src/store/moments.js'
 import { defineSchema } from '../../src/store/schema.js'
-import { SqliteLog } from '../../src/store/sqlite-log.js'
+import { type LoggedTable, SqliteLog } from '../../src/store/sqlite-log.js'
 import { Store } from '../../src/store/store.js'
 import type { TableWrite, WriteReport } from '../../src/store/write.js'
 import { type Story, temporaryStories } from './workspace.js'
@@ -224,7 +224,7 @@ describe('a table is dropped under it', () => {
   })
 
   test('between the links: the other part stays, and once more it is written to a new table alone', async () => {
-    const ours = open(around('left', 'after', () => theirs.log.markDropping(theirs.log.table('right')?.tableKey ?? -1)))
+    const ours = open(around('left', 'after', () => theirs.log.markDropping(theirs.log.table('right') as LoggedTable)))
     await expect(ours.commitTogether(both(3))).rejects.toMatchObject({ code: 'conflict', message: expect.stringContaining('right was dropped') })
     expect(await ids('left')).toEqual([1, 7])
 

@@ -198,7 +198,7 @@ describe('observing', () => {
     await story.store((store) => {
       store.drop('orders')
       const table = store.log.table('events_copy')
-      if (table) store.log.markDropping(table.tableKey)
+      if (table) store.log.markDropping(table)
       return Promise.resolve()
     })
     // The folder of the second is still there.
