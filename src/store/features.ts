@@ -38,6 +38,8 @@ export function checkWritable(table: string, protocol: Protocol, metadata: Metad
   if (mode !== 'none') throw refused(table, 'write', `column mapping (mode ${mode})`)
   if (metadata.partitionColumns.length > 0) throw refused(table, 'write', `partitions (by ${metadata.partitionColumns.join(', ')})`)
   if (metadata.schemaString.includes('delta.invariants')) throw refused(table, 'write', 'column invariants')
+  // Spark pads and measures what it writes to such columns; no feature of the protocol asks for it.
+  if (metadata.schemaString.includes('__CHAR_VARCHAR_TYPE_STRING')) throw refused(table, 'write', 'char or varchar columns')
   if (removesRows && metadata.configuration['delta.appendOnly'] === 'true') {
     throw new StreamtopError('unsupported-feature', `table ${table} is append-only (delta.appendOnly), and this write would change rows`, {
       hint: 'append instead, or unset the property',

@@ -135,6 +135,14 @@ describe('features', () => {
   }
   const features = (reader: string[], writer = reader) => ({ minReaderVersion: 3, minWriterVersion: 7, readerFeatures: reader, writerFeatures: writer })
 
+  test('a column with a length is read, and written by Spark alone, which measures', () => {
+    const withLength = metadata([{ name: 'a', type: 'string', nullable: true, metadata: { __CHAR_VARCHAR_TYPE_STRING: 'varchar(5)' } }], [])
+    expect(check({ minReaderVersion: 1, minWriterVersion: 2 }, withLength)).toEqual([
+      'yes',
+      'table t uses char or varchar columns, which streamtop cannot write',
+    ])
+  })
+
   test('what is read, what is written, and the name of what is not', () => {
     expect(check({ minReaderVersion: 1, minWriterVersion: 2 })).toEqual(['yes', 'yes'])
     expect(check({ minReaderVersion: 1, minWriterVersion: 7, writerFeatures: ['appendOnly', 'invariants'] })).toEqual(['yes', 'yes'])
