@@ -56,6 +56,19 @@ describe('is adopted with its newest id', () => {
   })
 })
 
+test('a RESTORE to before gives it its first id again', async () => {
+  await story.store(() => undefined)
+  const [metadata] = /.*"metaData".*/.exec(readFileSync(versionPath(0), 'utf8')) ?? []
+  writeFileSync(versionPath(4), `{"commitInfo":{"operation":"RESTORE"}}\n${metadata}\n`)
+  await story.store((store) => {
+    expect(store.tableId('replaced')).toBe(idAt(0))
+    expect(store.snapshot('replaced', 3)?.tableId).toBe(NEW_ID)
+    store.drop('replaced')
+  })
+  putTable()
+  await story.store((store) => expect(store.tableId('replaced')).toBe(null))
+})
+
 test('a folder that was swapped for another table is still noticed', async () => {
   await story.store(add)
   const other = begin()
