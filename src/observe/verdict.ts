@@ -91,7 +91,7 @@ function whyMissing({ query, table, ledger, queryId }: VerdictFacts, missing: nu
   )
   if (ledger.rowsInDroppedTables > 0) {
     reasons.push(
-      `${query} wrote ${counted(ledger.rowsInDroppedTables, 'row')} to a table ${table} that was dropped since; its checkpoint does not write them again`,
+      `${query} wrote ${counted(ledger.rowsInDroppedTables, 'row')} to a table ${table} that was dropped or replaced since; its checkpoint does not write them again`,
     )
   }
   if (reasons.length > 0) return reasons

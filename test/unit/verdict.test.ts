@@ -166,7 +166,7 @@ describe('missing', () => {
     await story.store((store) => store.drop('events_copy'))
     const gone = await look(story, 'events_copy')
     expect(gone).toMatchObject({ rows: 0, missing: 3, verdict: 'missing' })
-    expect(gone.reasons.join('\n')).toContain('events_copy wrote 3 rows to a table events_copy that was dropped since')
+    expect(gone.reasons.join('\n')).toContain('events_copy wrote 3 rows to a table events_copy that was dropped or replaced since')
     await story.produce(2)
     await story.run(bronzeOrders)
     await story.run(eventsCopy)
