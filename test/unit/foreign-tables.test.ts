@@ -23,7 +23,7 @@ const moreTables = fixturesIn(SPARK_TABLES)
 const folders = [...workspaces, ...moreTables].map((path) => ({ name: basename(path), path }))
 
 test('all fixtures are here', () => {
-  expect([workspaces.length, moreTables.length]).toEqual([37, 9])
+  expect([workspaces.length, moreTables.length]).toEqual([38, 9])
 })
 
 describe.each(folders)('$name', ({ name, path }) => {
