@@ -209,7 +209,7 @@ export class Observer {
             name,
             kind: 'embedded' as const,
             partitions,
-            endOffsets: Object.fromEntries(partitionReader(database, number)().map((row) => [row.partition, String(row.endOffset)])),
+            endOffsets: Object.fromEntries(partitionReader(database, { number, name })().map((row) => [row.partition, String(row.endOffset)])),
           }))
         })
       } finally {

@@ -48,7 +48,7 @@ export function openEmbeddedProducer(workspace: string, name: string, options: P
   }
   const { partitions } = topic
   const fileId = fx.files.status(path)?.fileId
-  const readPartitions = partitionReader(database, topic.number)
+  const readPartitions = partitionReader(database, topic)
   const readGenerator = database.prepare('SELECT generator FROM topics WHERE number = ?').pluck()
   const writeGenerator = database.prepare('UPDATE topics SET generator = ? WHERE number = ?')
   const insert = database.prepare('INSERT INTO records VALUES (?, ?, ?, ?, ?, ?, ?)')

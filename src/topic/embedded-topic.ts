@@ -112,7 +112,7 @@ function openTopic(workspace: string, name: string, fx: Effects): OpenTopic | nu
   return {
     row,
     database,
-    partitions: partitionReader(database, row.number),
+    partitions: partitionReader(database, row),
     bounds: database.prepare('SELECT first_offset, end_offset, largest_bytes FROM partitions WHERE topic = ? AND partition = ?').raw().safeIntegers(),
     piece: database.prepare(pieceSql(checksumColumn(database))).raw(),
     dataVersion: database.prepare('PRAGMA data_version').pluck(),

@@ -20,7 +20,7 @@ export function listEmbeddedTopics(workspace: string, fx: Effects): EmbeddedTopi
         name,
         topicId,
         partitions,
-        endOffsets: new Map(partitionReader(database, number)().map((row) => [row.partition, row.endOffset])),
+        endOffsets: new Map(partitionReader(database, { number, name })().map((row) => [row.partition, row.endOffset])),
       })),
     )
   } finally {

@@ -108,15 +108,13 @@ FROM topics ORDER BY name`
  * A function that gives a topic's partitions in order; its statement is prepared once.
  * It throws data-loss when the last record of one is not where the partition says it ends.
  */
-export function partitionReader(database: Database, topicNumber: number): () => PartitionRow[] {
+export function partitionReader(database: Database, topic: Pick<TopicRow, 'number' | 'name'>): () => PartitionRow[] {
   const statement = database.prepare(PARTITION_ROWS).raw().safeIntegers()
   return () =>
-    (statement.all(topicNumber) as [bigint, bigint, bigint, bigint | null][]).map(([partition, firstOffset, endOffset, lastOffset]) => {
+    (statement.all(topic.number) as [bigint, bigint, bigint, bigint | null][]).map(([partition, firstOffset, endOffset, lastOffset]) => {
       if (lastOffset !== null && lastOffset + 1n !== endOffset) {
-        throw damagedTopics(
-          database.name,
-          `partition ${partition} of topic number ${topicNumber} says that it ends at ${endOffset}, and its last record is ${lastOffset}`,
-        )
+        const where = `partition ${partition} of topic ${topic.name}`
+        throw damagedTopics(TOPICS, `${where} says that it ends at ${endOffset}, and its last record is ${lastOffset}`)
       }
       return { partition: Number(partition), firstOffset, endOffset }
     })
