@@ -12,7 +12,7 @@ export const optimize: Verb<OptimizeOptions> = {
   name: 'optimize',
   summary: 'put the small files of a table together',
   description:
-    'Writes the small files of a table again as few larger ones, in the same order of rows, as one version that changes no row: streams that read the table pass over it. Rows that deletion vectors take out go. Queries may run meanwhile. The old files stay for older versions, until vacuum removes them.',
+    'Writes the small files of a table again as few larger ones, as one version that changes no row: streams that read the table pass over it. Rows that deletion vectors take out go. Queries may run meanwhile. The old files stay for older versions, until vacuum removes them.',
   arguments: [{ flags: '<table>', description: 'the table' }],
   options: [{ flags: '--target-size <mib>', description: 'files up to this many MiB; 16 unless given', parse: wholeNumber('--target-size', 1, 1024) }],
   examples: [{ command: 'streamtop optimize bronze_orders', does: 'then: streamtop vacuum bronze_orders' }],

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { isatty } from 'node:tty'
 import { onExit } from 'signal-exit'
-import { StreamtopError } from '../errors.js'
+import { knownError, StreamtopError } from '../errors.js'
 import { safeJson, safeText } from '../safe-text.js'
 import { findScenario, type FoundScenario, listScenarios, scenariosFolder } from '../scenario/library.js'
 import type { PlayVerbOptions } from './play.js'
@@ -19,8 +19,11 @@ export async function runPlay(context: Context<PlayVerbOptions>): Promise<number
   const isOnScreen = isScreenThere(context)
   checkOptions(context, wanted, isOnScreen)
   const folder = scenariosFolder()
-  if (wanted === undefined && !options.all) return list(listScenarios(folder, fx), context)
-  if (wanted === undefined) return playAll(listScenarios(folder, fx), context)
+  if (wanted === undefined) {
+    const all = listScenarios(folder, fx)
+    if (all.length === 0) throw new StreamtopError('source-missing', `no scenario lies in ${folder}`, { hint: 'they come with streamtop: install it again' })
+    return options.all ? playAll(all, context) : list(all, context)
+  }
   const found = findScenario(wanted, folder, resolve('.'), fx)
   if (isScreenWanted(context) && !isOnScreen && process.env.TERM === 'dumb') context.output.stderr('TERM is dumb: the transcript instead of the dashboard\n')
   const isMet = await inWorkspace(context, async (workspace) => {
@@ -59,6 +62,7 @@ function checkOptions(context: Context<PlayVerbOptions>, wanted: string | undefi
   if (options.size !== undefined && (isOnScreen || !isRecorded(context))) refuse('--size is for a recording without a terminal', 'a terminal has its own size')
   for (const name of ['byHand', 'presenter'] as const) {
     const flag = name === 'byHand' ? '--by-hand' : '--presenter'
+    if (options[name] && options.all) refuse(`${flag} goes with one scenario`, 'with --all each is a transcript')
     if (options[name] && wanted !== undefined && !isOnScreen && !(name === 'presenter' && isRecorded(context)))
       refuse(`${flag} needs a terminal`, 'without one a play is its transcript')
   }
@@ -79,8 +83,7 @@ async function playAll(found: readonly FoundScenario[], context: Context<PlayVer
   for (const [index, one] of found.entries()) {
     if (signal.aborted) break
     if (index > 0 && !json) output.stdout('\n')
-    const isMet = await inWorkspace(context, (workspace) => playPlainly(one, workspace, context))
-    if (!isMet) failed.push(one.name)
+    if (!(await isPlayedAsExpected(one, context))) failed.push(one.name)
   }
   if (!json) {
     const text =
@@ -88,6 +91,18 @@ async function playAll(found: readonly FoundScenario[], context: Context<PlayVer
     output.stdout(`\n${text}\n`)
   }
   return failed.length === 0 && !signal.aborted ? 0 : 1
+}
+
+/** One that cannot even be played has failed, and those behind it are played all the same. */
+async function isPlayedAsExpected(found: FoundScenario, context: Context<PlayVerbOptions>): Promise<boolean> {
+  try {
+    return await inWorkspace(context, (workspace) => playPlainly(found, workspace, context))
+  } catch (error) {
+    const known = knownError(error)
+    if (known === null) throw error
+    context.output.stderr(`${found.name}: ${safeText(known.message)}\n`)
+    return false
+  }
 }
 
 async function playUnseen(found: FoundScenario, workspace: string, context: Context<PlayVerbOptions>): Promise<boolean> {

@@ -1,6 +1,6 @@
 /** Verbs in a place that is no workspace, or with a name that nothing has: told by name, and nothing is left behind. */
 import { writeFileSync } from 'node:fs'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { sparkWorkspace } from '../spark-fixtures.js'
 import { commandFolder } from './command.js'
 
@@ -50,4 +50,14 @@ test.each([
 
   expect(empty.list()).toEqual([])
   expect([spark.list(), spark.list('tables'), spark.list('checkpoints')]).toEqual(before)
+})
+
+test('a play has no place for its workspace: of several each has failed, and the others are tried all the same', () => {
+  const { streamtop, path } = commandFolder()
+  writeFileSync(path('file'), '')
+  vi.stubEnv('TMPDIR', path('file'))
+  onTestFinished(() => void vi.unstubAllEnvs())
+  const { exitCode, stdout, stderr } = streamtop('play --all --virtual')
+  expect([exitCode, stderr.trimEnd().split('\n').length]).toEqual([1, 16])
+  expect(stdout).toContain('✗ 16 of 16 scenarios failed: 01-nine-events, ')
 })

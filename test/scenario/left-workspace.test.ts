@@ -7,6 +7,7 @@ import type { PlayVerbOptions } from '../../src/commands/play.js'
 import { runPlay } from '../../src/commands/run-play.js'
 import type { Context } from '../../src/commands/verb.js'
 import { type Effects, realEffects } from '../../src/effects.js'
+import { commandHere } from '../command-here.js'
 import { scriptText } from './virtual-play.js'
 
 const refuse = (what: string) => () => {
@@ -38,4 +39,9 @@ test('the exit code is that of the play', async () => {
 test('the error is that of the play', async () => {
   const { outcome } = await played(['produce: 1'], { makeFolder: refuse('the disk is full') })
   expect(outcome).toContain('the disk is full')
+})
+
+test('where none has come with it, it does not say that all were as expected', async () => {
+  // In this process, which is not built, they would lie elsewhere.
+  expect(await commandHere(tmpdir(), ['play', '--all', '--virtual'])).toMatchObject({ exitCode: 1, stdout: '', stderr: expect.stringContaining('no scenario') })
 })

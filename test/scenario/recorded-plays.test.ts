@@ -86,6 +86,7 @@ test.each([
   ['play 02 --size 80x24', '--size is for a recording without a terminal'],
   ['play 02 --record a.cast --size 80', '--size takes COLUMNSxROWS, each up to 999, not "80"'],
   ['play 02 --record a.cast --by-hand', '--by-hand needs a terminal'],
+  ['play --all --presenter', '--presenter goes with one scenario'],
   ['--record a.cast', 'there is no screen to record: the dashboard needs a terminal'],
   ['--record a.cast --plain', 'there is no screen to record: the dashboard needs a terminal'],
 ])('%s is refused', async (line, sentence) => {
