@@ -57,7 +57,11 @@ export async function openStage(choices: StageChoices, fx: Effects): Promise<Sta
     choices.service ?? openWorkspaceService(fx),
     () => runner,
     fx,
-  )
+  ).catch(async (error: unknown) => {
+    // With a connection left open the process would not end.
+    await topic.close()
+    throw error
+  })
   const { access, holderPid } = session.state
   if (access !== 'owner') {
     await session.close()
@@ -87,8 +91,11 @@ export async function openStage(choices: StageChoices, fx: Effects): Promise<Sta
       fx.files.remove(path)
     },
     async close() {
-      await session.close()
-      await topic.close()
+      try {
+        await session.close()
+      } finally {
+        await topic.close()
+      }
     },
   }
 }

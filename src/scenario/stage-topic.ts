@@ -69,8 +69,11 @@ export async function kafkaStageTopic(workspace: string, queries: readonly Query
     async close() {
       await elsewhere.close()
       if (producer === null) return
-      await producer.close()
-      await deleteKafkaTopic(settings, name)
+      try {
+        await producer.close()
+      } finally {
+        await deleteKafkaTopic(settings, name)
+      }
     },
   }
 }
