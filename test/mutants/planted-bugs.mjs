@@ -175,8 +175,8 @@ export const PLANTED_BUGS = [
     edits: [
       {
         file: 'src/store/sqlite-log.ts',
-        find: '    if (there === null) this.#insertVersion(table, version, text, actions)\n    if (written)',
-        replace: '    if (there === null) this.#insertVersion(table, version, text, actions)\n    if (written && version < 0)',
+        find: '    if (there === null) table = this.#insertVersion(table, version, text, actions)\n    if (written)',
+        replace: '    if (there === null) table = this.#insertVersion(table, version, text, actions)\n    if (written && version < 0)',
       },
     ],
   },

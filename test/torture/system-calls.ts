@@ -17,7 +17,7 @@ export function watchCalls(next: CallWatch): void {
 
 const paths = new Map<number, string>()
 
-export const { readFileSync, statSync, lstatSync, fstatSync, createReadStream, readdirSync, existsSync } = fs
+export const { constants, readFileSync, statSync, lstatSync, fstatSync, createReadStream, readdirSync, existsSync } = fs
 
 export function openSync(path: string, flags: string, mode?: number): number {
   if (flags !== 'r') watch('create', path)
