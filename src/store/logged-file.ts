@@ -1,6 +1,6 @@
 /** A data file as the SQLite log has it. */
 import type { AddFile, DeletionVector } from './actions.js'
-import { rowChecksum } from './row-checksum.js'
+import { damagedRow, rowChecksum } from './row-checksum.js'
 
 export interface FileRow {
   readonly path: string
@@ -33,17 +33,18 @@ export function toFileRow(add: AddFile, addedVersion: number, position: number):
   return { ...row, crc32: checksumOf(row) }
 }
 
-/** Whether a row says what was recorded, as far as it tells. */
-export function isWhole(row: FileRow): boolean {
-  return row.crc32 === null || row.crc32 === checksumOf(row)
-}
-
 function checksumOf(row: Omit<FileRow, 'crc32'>): number {
   const { path, addedVersion, position, size, modifiedMs, dataChange, partitionValues, statistics, deletionVector } = row
   return rowChecksum(path, addedVersion, position, size, modifiedMs, dataChange, partitionValues, statistics, deletionVector)
 }
 
-export function toAddFile(row: FileRow): AddFile {
+/**
+ * The file of a row.
+ * @param table named in the error
+ * @throws table-damaged when the row is not what was recorded, as far as it tells
+ */
+export function toAddFile(table: string, row: FileRow): AddFile {
+  if (row.crc32 !== null && row.crc32 !== checksumOf(row)) throw damagedRow(table, `file ${row.path}`)
   return {
     path: row.path,
     size: row.size,

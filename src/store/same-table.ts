@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { Effects } from '../effects.js'
 import { StreamtopError } from '../errors.js'
 import { readVersionText, versionPath } from './delta-log.js'
-import { type LoggedTable, type SqliteLog, tableIsAnother } from './sqlite-log.js'
+import type { LoggedTable, SqliteLog } from './sqlite-log.js'
 import { parseVersion } from './version-text.js'
 
 /**
@@ -26,4 +26,11 @@ export function checkSameTable(log: SqliteLog, tablesFolder: string, table: Logg
       hint: `restore it from a copy; if it is right as it is, delete tables/_log.db, which is built again; or run "streamtop drop ${table.name}" to forget the table`,
     },
   )
+}
+
+function tableIsAnother(table: LoggedTable, foundId: string): StreamtopError {
+  return new StreamtopError('table-recreated', `tables/${table.name} holds another table (id ${foundId}) than the log knows (id ${table.tableId})`, {
+    hint: `it was dropped and made again outside of streamtop; run "streamtop drop ${table.name}" to forget it, or put the old folder back`,
+    condition: 'DELTA_TABLE_ID_MISMATCH',
+  })
 }

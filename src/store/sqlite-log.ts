@@ -14,7 +14,8 @@ import { JointLog } from './joint-log.js'
 import { jointOf } from './joint-version.js'
 import { openLogDatabase, openLogToRead } from './log-schema.js'
 import { type LogStatements, logStatements } from './log-statements.js'
-import { type FileRow, isWhole, toAddFile, toFileRow } from './logged-file.js'
+import { type FileRow, toAddFile, toFileRow } from './logged-file.js'
+import { type LoggedTxn, toTxn, txnChecksum, type TxnRow } from './logged-txn.js'
 import { firstVersionIsIncomplete } from './replay.js'
 import { damagedRow, rowChecksum } from './row-checksum.js'
 import { Runs } from './runs.js'
@@ -54,10 +55,6 @@ export interface LoggedVersion {
   readonly operation: string | null
   readonly text: string
 }
-
-/** A txn, with the version that set it. */
-export type LoggedTxn = Txn & { readonly atVersion: number }
-type TxnRow = LoggedTxn & { readonly crc32: number | null }
 
 export class SqliteLog {
   readonly ledger: Ledger
@@ -175,8 +172,8 @@ export class SqliteLog {
       tableId: shape.metadata.id,
       version,
       ...shape,
-      files: files.map((row) => checkedFile(table.name, row)),
-      txns: new Map(txns.map((row) => [row.appId, checkedTxn(table.name, row)])),
+      files: files.map((row) => toAddFile(table.name, row)),
+      txns: new Map(txns.map((row) => [row.appId, toTxn(table.name, row)])),
     }
   }
 
@@ -186,7 +183,7 @@ export class SqliteLog {
    */
   newestTxn({ tableKey, name }: LoggedTable, appId: string): LoggedTxn | null {
     const row = this.#statements.newestTxn.get(tableKey, appId) as TxnRow | undefined
-    return row ? checkedTxn(name, row) : null
+    return row ? toTxn(name, row) : null
   }
 
   /** The version whose commit set an app id to this number, or null: who wrote that batch. */
@@ -219,7 +216,7 @@ export class SqliteLog {
   /** Files that versions up to this one removed, with the version that did. */
   removedFiles(table: LoggedTable, version: number): { readonly file: AddFile; readonly removedVersion: number }[] {
     const rows = this.#statements.removedFiles.all(table.tableKey, version) as (FileRow & { readonly removedVersion: number })[]
-    return rows.map((row) => ({ file: checkedFile(table.name, row), removedVersion: row.removedVersion }))
+    return rows.map((row) => ({ file: toAddFile(table.name, row), removedVersion: row.removedVersion }))
   }
 
   /** Whether every version has the same columns: then what is kept of one file's rows can be compared with another's. */
@@ -378,26 +375,4 @@ export class SqliteLog {
   #removeFile(tableKey: number, version: number, path: string, vectorId: string): number {
     return this.#statements.removeFile.run(version, tableKey, path, vectorId).changes
   }
-}
-
-function checkedFile(table: string, row: FileRow): AddFile {
-  if (!isWhole(row)) throw damagedRow(table, `file ${row.path}`)
-  return toAddFile(row)
-}
-
-function checkedTxn(table: string, { crc32, ...txn }: TxnRow): LoggedTxn {
-  if (crc32 !== null && crc32 !== txnChecksum(txn)) throw damagedRow(table, `the txn of ${txn.appId}`)
-  return txn
-}
-
-function txnChecksum({ appId, version, lastUpdatedMs, atVersion }: LoggedTxn): number {
-  return rowChecksum(appId, version, lastUpdatedMs, atVersion)
-}
-
-/** The error for a table that is not the one it was. */
-export function tableIsAnother(table: LoggedTable, foundId: string): StreamtopError {
-  return new StreamtopError('table-recreated', `tables/${table.name} holds another table (id ${foundId}) than the log knows (id ${table.tableId})`, {
-    hint: `it was dropped and made again outside of streamtop; run "streamtop drop ${table.name}" to forget it, or put the old folder back`,
-    condition: 'DELTA_TABLE_ID_MISMATCH',
-  })
 }
