@@ -6,7 +6,8 @@ import { bronzeOrders } from '../queries/bronze-orders.js'
 import { ORDER_PARTS, partRecords } from '../queries/order-parts.js'
 import { openEmbeddedProducer } from '../topic/embedded-producer.js'
 import type { KafkaChoice } from '../topic/kafka-choice.js'
-import type { TopicProducer } from '../topic/topic.js'
+import { temporaryKafkaTopic } from '../topic/temporary-topic.js'
+import type { OutgoingRecord } from '../topic/topic.js'
 
 export interface OrdersTopic {
   /** Its name and where it is; null for topic orders of the workspace. */
@@ -23,7 +24,14 @@ export function embeddedOrders(fx: Effects): OrdersTopic {
   return {
     onKafka: null,
     elsewhere: null,
-    fill: (workspace) => sendAll(openEmbeddedProducer(workspace, 'orders', {}, fx)),
+    async fill(workspace) {
+      const producer = openEmbeddedProducer(workspace, 'orders', {}, fx)
+      try {
+        await sendAll(producer)
+      } finally {
+        await producer.close()
+      }
+    },
     remove: async () => {},
   }
 }
@@ -34,29 +42,20 @@ export function embeddedOrders(fx: Effects): OrdersTopic {
  */
 export async function kafkaOrders(choice: KafkaChoice, fx: Effects): Promise<OrdersTopic> {
   const { readKafkaSettings } = await import('../topic/kafka-settings.js')
-  const { deleteKafkaTopic, openKafkaProducer } = await import('../topic/kafka-producer.js')
   const { openKafkaTopics } = await import('../observe/kafka-topics.js')
-  const settings = readKafkaSettings(choice, process.env, fx)
-  const name = `streamtop-matrix-${fx.randomUuid().slice(0, 8)}`
-  const remove = () => deleteKafkaTopic(settings, name)
-  // Nothing is generated, so that no workspace is written to.
-  const producer = await openKafkaProducer(settings, name, { partitions: 1, workspace: '.' }, fx)
+  const topic = await temporaryKafkaTopic(readKafkaSettings(choice, process.env, fx), 'streamtop-matrix', fx)
   try {
-    await sendAll(producer)
-    const topics = openKafkaTopics(choice, [onTopic(bronzeOrders, name)], fx)
+    await sendAll(topic)
+    const topics = openKafkaTopics(choice, [onTopic(bronzeOrders, topic.name)], fx)
     const elsewhere = await topics.look()
     await topics.close()
-    return { onKafka: { name, choice }, elsewhere, fill: async () => {}, remove }
+    return { onKafka: { name: topic.name, choice }, elsewhere, fill: async () => {}, remove: () => topic.remove() }
   } catch (error) {
-    await remove().catch(() => {})
+    await topic.remove().catch(() => {})
     throw error
   }
 }
 
-async function sendAll(producer: TopicProducer): Promise<void> {
-  try {
-    for (const part of ORDER_PARTS.keys()) await producer.send(partRecords(part + 1))
-  } finally {
-    await producer.close()
-  }
+async function sendAll(topic: { send(records: readonly OutgoingRecord[]): Promise<unknown> }): Promise<void> {
+  for (const part of ORDER_PARTS.keys()) await topic.send(partRecords(part + 1))
 }

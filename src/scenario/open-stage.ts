@@ -47,7 +47,7 @@ const MOST_VERSIONS = 10_000
 /** @throws what opening the workspace finds; usage when somebody else has it */
 export async function openStage(choices: StageChoices, fx: Effects): Promise<Stage> {
   const { workspace, configFile, isVirtual, signal, kafka = null } = choices
-  const topic = await (kafka === null ? embeddedStageTopic(workspace, choices.queries, fx) : kafkaStageTopic(workspace, choices.queries, kafka, fx))
+  const topic = await (kafka === null ? embeddedStageTopic(workspace, choices.queries, fx) : kafkaStageTopic(choices.queries, kafka, fx))
   const { queries, elsewhere } = topic
   const inThisProcess = () => runnerByName(inlineRunner(openEmbeddedTopic, fx), (name) => findQuery(queries, name))
   const runner = isVirtual ? inThisProcess() : (choices.runner ?? processRunner({ configFile, kafka, topic: topic.name }, fx))

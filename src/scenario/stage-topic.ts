@@ -6,7 +6,8 @@ import type { QueryDefinition } from '../engine/definition.js'
 import type { Status } from '../observe/status.js'
 import { openEmbeddedProducer } from '../topic/embedded-producer.js'
 import type { KafkaChoice } from '../topic/kafka-choice.js'
-import type { OutgoingRecord, TopicProducer } from '../topic/topic.js'
+import { temporaryKafkaTopic } from '../topic/temporary-topic.js'
+import type { OutgoingRecord } from '../topic/topic.js'
 
 export interface StageTopic {
   /** What queries of topic orders read in its place; null for orders itself. */
@@ -49,31 +50,20 @@ export function embeddedStageTopic(workspace: string, queries: readonly QueryDef
  * A topic with one partition and a name that nobody has (`steady-text.ts` calls it orders).
  * @throws usage, bad-config for a choice that is wrong; later source-missing when no broker answers
  */
-export async function kafkaStageTopic(workspace: string, queries: readonly QueryDefinition[], kafka: KafkaChoice, fx: Effects): Promise<StageTopic> {
+export async function kafkaStageTopic(queries: readonly QueryDefinition[], kafka: KafkaChoice, fx: Effects): Promise<StageTopic> {
   const { readKafkaSettings } = await import('../topic/kafka-settings.js')
-  const { deleteKafkaTopic, openKafkaProducer } = await import('../topic/kafka-producer.js')
   const { openKafkaTopics } = await import('../observe/kafka-topics.js')
-  const settings = readKafkaSettings(kafka, process.env, fx)
-  const name = `${TOPIC}-${fx.randomUuid().slice(0, 8)}`
-  const onTheTopic = queries.map((query) => onTopic(query, name))
+  const topic = await temporaryKafkaTopic(readKafkaSettings(kafka, process.env, fx), TOPIC, fx)
+  const onTheTopic = queries.map((query) => onTopic(query, topic.name))
   const elsewhere = openKafkaTopics(kafka, onTheTopic, fx)
-  let producer: TopicProducer | null = null
   return {
-    name,
+    name: topic.name,
     queries: onTheTopic,
     elsewhere,
-    async send(records) {
-      producer ??= await openKafkaProducer(settings, name, { workspace, partitions: 1 }, fx)
-      await producer.send(records)
-    },
+    send: (records) => topic.send(records),
     async close() {
       await elsewhere.close()
-      if (producer === null) return
-      try {
-        await producer.close()
-      } finally {
-        await deleteKafkaTopic(settings, name)
-      }
+      await topic.remove()
     },
   }
 }

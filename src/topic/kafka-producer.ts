@@ -20,6 +20,8 @@ export interface KafkaProducerOptions {
   readonly workspace: string
   /** Makes the topic with so many partitions when it is not there. */
   readonly partitions?: number
+  /** Called before a broker is asked to make it. */
+  readonly onAsked?: () => void
 }
 
 /**
@@ -33,7 +35,7 @@ export async function openKafkaProducer(settings: KafkaSettings, name: string, o
   const kafka = kafkaClient(settings)
   const connection = openKafkaConnection(settings, {}, fx)
   try {
-    const topic = await topicToWrite(settings, connection, kafka, name, options.partitions, fx)
+    const topic = await topicToWrite(settings, connection, kafka, name, options, fx)
     // kafkajs is told of brokers that live: the first of several that are named may hang, and kafkajs would wait for it.
     const leaders = topic.nodes.filter(({ id }) => topic.partitions.some(({ leader }) => leader === id))
     const live = kafkaClient(leaders.length === 0 ? settings : { ...settings, brokers: leaders })
@@ -92,7 +94,7 @@ async function topicToWrite(
   connection: KafkaConnection,
   kafka: Kafka,
   name: string,
-  partitions: number | undefined,
+  { partitions, onAsked }: KafkaProducerOptions,
   fx: Effects,
 ): Promise<TopicMetadata> {
   const found = await connection.send(null, metadataRequest(name))
@@ -109,6 +111,7 @@ async function topicToWrite(
       condition: 'UNKNOWN_TOPIC_OR_PARTITION',
     })
   }
+  onAsked?.()
   await createTopic(settings, kafka, name, partitions)
   return whenServed(connection, name, fx)
 }
