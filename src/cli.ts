@@ -8,6 +8,7 @@
  */
 import { runCommandLine } from './commands/command-line.js'
 import { VERBS } from './commands/registry.js'
+import { StreamtopError } from './errors.js'
 
 const SIGNAL_EXIT_CODES = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const
 
@@ -48,8 +49,17 @@ process.on('exit', () => {
   process.stderr.write('streamtop: it waits for something that never comes, most likely an await in the configuration file\n')
 })
 
+/** @throws usage when somebody removed it while a shell stood in it */
+function workingFolder(): string {
+  try {
+    return process.cwd()
+  } catch (error) {
+    throw new StreamtopError('usage', 'the folder that this was started in is not there any more', { hint: 'change to one that is: cd ~', cause: error })
+  }
+}
+
 const exitCode = await runCommandLine(process.argv.slice(2), VERBS, {
-  workingFolder: process.cwd(),
+  workingFolder,
   output: {
     stdout: (text) => void process.stdout.write(text),
     stderr: (text) => void process.stderr.write(text),

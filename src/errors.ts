@@ -137,6 +137,12 @@ const SYSTEM_ERRORS: readonly { readonly codes: RegExp; readonly named: ErrorCod
     hint: 'look at the disk first (the system log says more), then run it again: nothing that is committed was touched',
   },
   {
+    codes: /^ENAMETOOLONG$/,
+    named: 'bad-name',
+    what: 'a name is longer than this file system can have',
+    hint: 'take a shorter one: most allow 255 bytes between two slashes',
+  },
+  {
     codes: /^(EMFILE|ENFILE)$/,
     named: 'too-many-files',
     what: 'too many files are open',

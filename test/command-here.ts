@@ -40,6 +40,6 @@ export async function commandHere(
   { verbs = VERBS, fx = realEffects, signal = new AbortController().signal, isTerminal = false, showStacks = false }: CommandChoices = {},
 ): Promise<{ readonly exitCode: number; readonly stdout: string; readonly stderr: string }> {
   const output = new KeptOutput(isTerminal)
-  const exitCode = await runCommandLine(words, verbs, { workingFolder, output, signal, showStacks, loadEffects: async () => fx })
+  const exitCode = await runCommandLine(words, verbs, { workingFolder: () => workingFolder, output, signal, showStacks, loadEffects: async () => fx })
   return { exitCode, ...output.said }
 }

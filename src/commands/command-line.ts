@@ -16,7 +16,7 @@ import type { Context, Output, Verb } from './verb.js'
 
 /** What a command line runs in. */
 export interface Surroundings {
-  readonly workingFolder: string
+  readonly workingFolder: () => string
   readonly output: Output
   readonly signal: AbortSignal
   /** Show the stack of an error that nobody foresaw (STREAMTOP_DEBUG=1). */
@@ -62,15 +62,13 @@ async function runVerb(verb: Verb, command: Command, surroundings: Surroundings)
   if (kafka === undefined && kafkaProperties !== undefined) {
     throw new StreamtopError('usage', '--kafka-properties goes with --kafka', { hint: 'for example: --kafka broker:9093 --kafka-properties client.properties' })
   }
+  const workingFolder = surroundings.workingFolder()
   const context: Context = {
-    workspace: resolve(surroundings.workingFolder, workspace ?? '.'),
+    workspace: resolve(workingFolder, workspace ?? '.'),
     isWorkspaceGiven: workspace !== undefined,
     adopt: adopt ?? false,
-    configFile: config === undefined ? null : resolve(surroundings.workingFolder, config),
-    kafka:
-      kafka === undefined
-        ? null
-        : { brokers: kafka, propertiesFile: kafkaProperties === undefined ? null : resolve(surroundings.workingFolder, kafkaProperties) },
+    configFile: config === undefined ? null : resolve(workingFolder, config),
+    kafka: kafka === undefined ? null : { brokers: kafka, propertiesFile: kafkaProperties === undefined ? null : resolve(workingFolder, kafkaProperties) },
     json: json ?? false,
     options,
     arguments: command.processedArgs.flat().filter((argument): argument is string => typeof argument === 'string'),

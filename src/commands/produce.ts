@@ -158,6 +158,9 @@ function isOfSqlite(error: unknown): boolean {
 /** The bytes of a file, or of stdin; they end with an error when the signal fires. */
 async function openInput(path: string, { signal, fx }: Context): Promise<AsyncIterable<Uint8Array>> {
   if (path === '-') {
+    // Node reads it as a file in which there is nothing.
+    if (fx.files.status('/dev/stdin')?.isFolder)
+      throw new StreamtopError('source-missing', 'stdin is a folder', { hint: 'give it the lines of a file: streamtop produce --from - < FILE' })
     const { addAbortSignal } = await import('node:stream')
     return addAbortSignal(signal, process.stdin)
   }

@@ -1,8 +1,9 @@
 /** Verbs in a place that is no workspace, or with a name that nothing has: told by name, and nothing is left behind. */
-import { writeFileSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { sparkWorkspace } from '../spark-fixtures.js'
-import { commandFolder } from './command.js'
+import { CLI, commandFolder } from './command.js'
 
 test.each([
   'produce --all',
@@ -29,6 +30,36 @@ test.each([
     expect(told).toMatchObject({ exitCode: 2, stdout: '', stderr: expect.stringContaining(message) })
   }
   expect(list()).toEqual(['file'])
+})
+
+test.each(['produce --all', 'status', 'run bronze_orders'])(
+  'a link that leads nowhere is no workspace, nor is what would lie in it, nor what no folder can be called: %s',
+  (words) => {
+    const { streamtop, path, list } = commandFolder()
+    symlinkSync(path('gone'), path('link'))
+    symlinkSync('loop', path('loop'))
+    for (const workspace of ['link', 'link/in/it', 'loop']) {
+      const told = streamtop(`${words} --workspace ${workspace}`)
+      expect(told).toMatchObject({ exitCode: 2, stdout: '', stderr: expect.stringContaining('is a link that leads nowhere') })
+    }
+    expect(list()).toEqual(['link', 'loop'])
+    const told = streamtop(`${words} --workspace ${'long'.repeat(100)}`)
+    expect(told.stderr).toMatch(words === 'status' ? /^$/ : /a name is longer than this file system can have/)
+  },
+)
+
+test('a folder that was removed while a shell stood in it', () => {
+  const { path } = commandFolder()
+  mkdirSync(path('gone'))
+  const { status, stderr } = spawnSync('sh', ['-c', `rmdir ../gone; "$0" ${CLI} produce --all`, process.execPath], { cwd: path('gone'), encoding: 'utf8' })
+  expect({ status, stderr }).toEqual({ status: 2, stderr: expect.stringContaining('the folder that this was started in is not there any more') })
+})
+
+test('a folder as stdin has no lines', () => {
+  const { path, list } = commandFolder()
+  const { status, stderr } = spawnSync('sh', ['-c', `"$0" ${CLI} produce --from - < .`, process.execPath], { cwd: path(), encoding: 'utf8' })
+  expect({ status, stderr }).toEqual({ status: 1, stderr: expect.stringContaining('stdin is a folder') })
+  expect(list()).toEqual([])
 })
 
 test.each([
