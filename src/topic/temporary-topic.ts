@@ -4,7 +4,7 @@ import type { KafkaSettings } from './kafka-settings.js'
 import type { OutgoingRecord, TopicProducer } from './topic.js'
 
 export interface TemporaryTopic {
-  /** @throws what making it and sending to it throw; the next call makes it again when it could not be made */
+  /** @throws what making it and sending to it throw; the next call makes it again when it could not be made, and fails once it is removed */
   send(records: readonly OutgoingRecord[]): Promise<void>
   /** @throws what closing and removing it throw */
   remove(): Promise<void>
@@ -18,6 +18,7 @@ export interface TopicMaker {
 
 export function temporaryTopic(maker: TopicMaker): TemporaryTopic {
   let opening: Promise<TopicProducer> | null = null
+  let isOver = false
 
   async function made(): Promise<TopicProducer> {
     let isAsked = false
@@ -35,11 +36,14 @@ export function temporaryTopic(maker: TopicMaker): TemporaryTopic {
 
   return {
     async send(records) {
+      // Of a line of a play that is ended, and goes on with its next records: they would make the topic anew.
+      if (isOver) throw new Error('the topic was removed')
       opening ??= made()
       const producer = await opening
       await producer.send(records)
     },
     async remove() {
+      isOver = true
       // A play that is ended waits for nothing, and what it had begun goes on: the topic may come to be there only now.
       const producer = await opening?.catch(() => null)
       if (!producer) return

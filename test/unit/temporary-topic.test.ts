@@ -58,6 +58,18 @@ it('is removed when nobody waits any more until it is made', async () => {
   expect(isThere()).toBe(false)
 })
 
+it('is not made again by what goes on sending although nobody waits for it', async () => {
+  const { topic, did, answer, isThere } = slowBroker()
+  const line = (async () => {
+    for (let part = 1; part <= 4; part++) await topic.send(RECORDS)
+  })()
+  const removing = topic.remove()
+  answer()
+  await Promise.allSettled([line, removing])
+  expect(did.filter((what) => what === 'opened')).toHaveLength(1)
+  expect(isThere()).toBe(false)
+})
+
 it('is removed when it was made, and cannot be opened: what went wrong is told', async () => {
   const { topic, did, fail, isThere } = slowBroker()
   const sending = topic.send(RECORDS)
