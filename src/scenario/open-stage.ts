@@ -5,7 +5,7 @@ import { checkpointFolder, listBatches } from '../engine/checkpoint.js'
 import type { QueryDefinition } from '../engine/definition.js'
 import { inlineRunner } from '../engine/inline-runner.js'
 import { processRunner } from '../engine/process-runner.js'
-import { type Ending, type NamedQuery, type Runner, runnerByName } from '../engine/runner.js'
+import { type NamedQuery, type Runner, runnerByName, type RunningQuery } from '../engine/runner.js'
 import { StreamtopError } from '../errors.js'
 import { jsonRows } from '../observe/json-rows.js'
 import { Observer } from '../observe/observe.js'
@@ -68,13 +68,15 @@ export async function openStage(choices: StageChoices, fx: Effects): Promise<Sta
     await topic.close()
     throw new StreamtopError(access === 'viewer' ? 'concurrent-query' : 'foreign-workspace', refusal(access, holderPid), { hint: 'play it in an empty folder' })
   }
+  /** Second processes, which the session does not know. */
+  const beside = new Set<RunningQuery>()
   const observer = new Observer(workspace, queries, fx, elsewhere === null ? {} : { topicsElsewhere: () => elsewhere.look() })
   return {
     session,
     workspace,
     signal,
     send: (records) => topic.send(records),
-    runBeside: (query, once) => runBeside(runner, workspace, findQuery(queries, query), once),
+    runBeside: (query, once) => runBeside(runner, workspace, findQuery(queries, query), once, beside),
     status: async () => asScenariosSay(await observer.observe(), topic),
     history: (table) => tableHistory(workspace, table, MOST_VERSIONS, fx),
     async rows(table) {
@@ -92,6 +94,9 @@ export async function openStage(choices: StageChoices, fx: Effects): Promise<Sta
     },
     async close() {
       try {
+        // Of a line that nobody waits for any more.
+        for (const running of beside) running.kill()
+        await Promise.all([...beside].map(({ ending }) => ending))
         await session.close()
       } finally {
         await topic.close()
@@ -109,7 +114,13 @@ function refusal(access: 'viewer' | 'foreign' | 'read-only', holderPid: number |
   return access === 'viewer' ? `the queries of this workspace are held by process ${holderPid}` : 'this workspace was made by another tool, most likely Spark'
 }
 
-async function runBeside(runner: Runner<NamedQuery>, workspace: string, definition: QueryDefinition, once: RunOnce): Promise<string> {
+async function runBeside(
+  runner: Runner<NamedQuery>,
+  workspace: string,
+  definition: QueryDefinition,
+  once: RunOnce,
+  beside: Set<RunningQuery>,
+): Promise<string> {
   const { name } = definition
   const running = runner.start({
     workspace,
@@ -121,7 +132,9 @@ async function runBeside(runner: Runner<NamedQuery>, workspace: string, definiti
     hasUpstream: false,
     listen: () => {},
   })
-  const ending: Ending = await running.ending
+  beside.add(running)
+  const ending = await running.ending
+  beside.delete(running)
   if (ending.kind === 'failed') throw ending.error
   if (ending.kind === 'ended') return `${name} is caught up`
   throw new StreamtopError('internal', `the second process of ${name} was killed`)
