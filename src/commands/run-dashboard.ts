@@ -21,13 +21,14 @@ export async function runDashboard(context: Context<DashboardVerbOptions>): Prom
   const forget = onExit(() => removeIfPossible(workspace, fx), { alwaysLast: true })
   try {
     const exitCode = await watch({ ...context, workspace })
-    fx.files.removeFolder(workspace)
+    removeIfPossible(workspace, fx)
+    // What is still there is tried again at the exit, when no query runs any more.
+    if (!fx.files.exists(workspace)) forget()
     return exitCode
   } catch (error) {
+    forget()
     if (fx.files.exists(workspace)) output.stderr(`the workspace is left for a look: ${safeText(workspace)}\n`)
     throw error
-  } finally {
-    forget()
   }
 }
 

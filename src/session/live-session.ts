@@ -163,6 +163,10 @@ class LiveSession implements Session, QueryHost {
     return this.#closing
   }
 
+  hurry(): void {
+    for (const query of this.#queries) void query.kill('quit')
+  }
+
   /** Changes what is true of all queries; gives the state that came of it. */
   update(change: Partial<Pick<SessionState, 'pace' | 'isPaused' | 'generator'>>): SessionState {
     if (change.generator) this.#isGeneratorTouched = true

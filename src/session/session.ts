@@ -45,4 +45,6 @@ export interface Session {
   perform(action: SessionAction, by: string): Promise<string>
   /** Stops every query at a clean place, kills what hangs, and lets the workspace go. */
   close(): Promise<void>
+  /** Kills every process that is still there, for whoever does not want to wait for a `close` that is under way. */
+  hurry(): void
 }

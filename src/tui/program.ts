@@ -59,6 +59,7 @@ export class Program {
   #unsubscribe: () => void = () => {}
   #ticking: AbortController | null = null
   #isClosing = false
+  #hurrying: AbortController | null = null
 
   /**
    * @param open begins the session; it loads what is heavy, and the first frame is drawn before it is called. Its signal fires when
@@ -88,8 +89,7 @@ export class Program {
   }
 
   press(key: KeyPress): void {
-    // Asked to end, and impatient: children that are still there are killed with this process.
-    if (this.#isClosing && key.name === 'ctrl-c') return this.#finish()
+    if (this.#isClosing && key.name === 'ctrl-c') return this.#hurry()
     this.#catchUp()
     this.#take({ kind: 'key', key }, 'key')
   }
@@ -148,8 +148,21 @@ export class Program {
     return opened
   }
 
+  /**
+   * Asked to end, and impatient: what runs is killed, and the rest has a moment to let go. A workspace that is removed while somebody is
+   * at work in it would come back. Who has no patience for that either ends at once.
+   */
+  #hurry(): void {
+    if (this.#hurrying !== null) return this.#finish()
+    this.#hurrying = new AbortController()
+    if (this.#opened === null) this.#over.abort()
+    else this.#opened.session.hurry()
+    void this.#fx.sleep(LONGEST_HURRY_MS, this.#hurrying.signal).then(() => this.#finish())
+  }
+
   #finish(failure: { readonly error: unknown } | null = null): void {
     this.#over.abort()
+    this.#hurrying?.abort()
     this.#schedule.stop()
     this.#ticking?.abort()
     this.#unsubscribe()
@@ -270,6 +283,8 @@ function closeAll({ session, close }: ProgramSession): Promise<void> {
 
 /** When it is quit before it is open. */
 const LONGEST_OPENING_MS = 3_000
+/** When it was asked twice to end. */
+const LONGEST_HURRY_MS = 1_000
 /** What the screens of a table's rows and versions can scroll through. */
 const ROWS_LIMIT = 500
 const HISTORY_LIMIT = 500

@@ -83,14 +83,17 @@ describe('on a terminal', () => {
     expect(queries.filter(({ state, inFlight }) => state === 'killed' || inFlight)).toEqual([])
   })
 
-  test('ctrl-c is a key and quits with 0; --fresh leaves no folder behind', async () => {
+  test.each([
+    ['ctrl-c is a key and quits with 0', '\u0003'],
+    ['so does a second one', '\u0003\u0003'],
+  ])('%s; --fresh leaves no folder behind', async (_, keys) => {
     const { folder, path } = commandFolder()
     const temporary = path('temporary')
     mkdirSync(temporary)
     const terminal = openTerminal('--fresh --pace brisk', { folder, environment: { TMPDIR: temporary } })
     await terminal.shows(/1 +. running +bronze_orders/)
     expect(readdirSync(temporary)).toHaveLength(1)
-    terminal.press('\u0003')
+    terminal.press(keys)
     expect(await terminal.ended).toBe(0)
     expect({ state: await terminal.state(), fresh: readdirSync(temporary), here: readdirSync(folder) }).toEqual({
       state: WHOLE,

@@ -10,6 +10,7 @@ export class FakeSession implements Session {
   state: SessionState
   readonly asked: string[] = []
   isClosed = false
+  isHurried = false
   /** What becomes of what is asked. */
   answer: (action: SessionAction) => Promise<string> = async (action) => `${action.name} is done`
   /** Resolves when it may close. */
@@ -56,6 +57,10 @@ export class FakeSession implements Session {
     this.asked.push('close')
     await this.mayClose
     this.isClosed = true
+  }
+
+  hurry(): void {
+    this.isHurried = true
   }
 }
 

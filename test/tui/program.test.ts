@@ -143,12 +143,55 @@ describe('the end', () => {
     expect({ hasEnded, timers: clock.timerCount }).toEqual({ hasEnded: true, timers: 0 })
   })
 
-  test('a second ctrl-c does not wait for a query that hangs', async () => {
-    const { program, session } = await opened()
-    session.mayClose = new Promise(() => {})
+  test('a second ctrl-c kills what runs, and it has ended when that is gone: a workspace is removed then', async () => {
+    const { program, session, clock } = await opened()
+    let close: () => void = () => {}
+    session.mayClose = new Promise((resolve) => (close = resolve))
+    let hasEnded = false
+    void program.ended.then(() => {
+      hasEnded = true
+    })
     program.press({ name: 'ctrl-c' })
     await settled()
     program.press({ name: 'ctrl-c' })
+    await settled()
+    expect({ isHurried: session.isHurried, hasEnded }).toEqual({ isHurried: true, hasEnded: false })
+    close()
+    await program.ended
+    expect({ isClosed: session.isClosed, timers: clock.timerCount }).toEqual({ isClosed: true, timers: 0 })
+  })
+
+  test('a second ctrl-c while it opens: what opens is told that nobody waits, and it has ended when that is gone', async () => {
+    let over: AbortSignal | null = null
+    let giveUp: () => void = () => {}
+    const { program, clock } = begin(new FakeSession(), (signal) => {
+      over = signal
+      return new Promise((_, reject) => {
+        giveUp = () => reject(new Error('given up'))
+      })
+    })
+    program.start()
+    for (const isOver of [false, true]) {
+      program.press({ name: 'ctrl-c' })
+      await settled()
+      expect(over).toMatchObject({ aborted: isOver })
+    }
+    giveUp()
+    await expect(program.ended).resolves.toBeUndefined()
+    expect(clock.timerCount).toBe(0)
+  })
+
+  test.each([
+    ['a second ctrl-c does not wait long for what hangs', 2, 1_000],
+    ['a third one not at all', 3, 0],
+  ])('%s', async (_, times, laterMs) => {
+    const { program, session, clock } = await opened()
+    session.mayClose = new Promise(() => {})
+    for (let time = 0; time < times; time++) {
+      program.press({ name: 'ctrl-c' })
+      await settled()
+    }
+    await clock.advance(laterMs)
     await expect(program.ended).resolves.toBeUndefined()
   })
 
@@ -172,7 +215,7 @@ describe('the end', () => {
   })
 })
 
-function begin(session: FakeSession, open: () => Promise<ProgramSession>) {
+function begin(session: FakeSession, open: (over: AbortSignal) => Promise<ProgramSession>) {
   const clock = new ManualClock()
   const frames: { readonly atMs: number; readonly model: Model }[] = []
   const host = {
