@@ -7,6 +7,8 @@ import { commandFolder } from './kafka-command.js'
 describe.skipIf(!hasKafka)('the matrix', () => {
   const cluster = useCluster()
   const topics = async () => (await cluster.admin.listTopics()).filter((name) => name.startsWith('streamtop-matrix-'))
+  /** A broker that has deleted a topic may have it in its list for a moment. */
+  const gone = () => until('its topic is gone', async () => (await topics()).length === 0)
 
   test('every death of the native sink, from a topic of its own', { timeout: 120_000 }, async () => {
     const at = commandFolder()
@@ -16,7 +18,7 @@ describe.skipIf(!hasKafka)('the matrix', () => {
     expect(kafka).toEqual({ brokers: cluster.broker.address, topic: expect.stringMatching(/^streamtop-matrix-[0-9a-f]{8}$/) })
     const expected = STEPS.map((step) => ({ way: 'native', step, isRight: true, found: { tables: [{ rows: 9, distinct: 9, verdict: 'exactly-once' }] } }))
     expect(deaths).toMatchObject(expected)
-    expect(await topics()).toEqual([])
+    await gone()
     expect(at.list()).toEqual([])
   })
 
@@ -26,6 +28,6 @@ describe.skipIf(!hasKafka)('the matrix', () => {
     await until('the topic is there', async () => (await topics()).length > 0)
     child.kill('SIGINT')
     expect(await ended).toMatchObject({ exitCode: 130, stdout: '' })
-    expect(await topics()).toEqual([])
+    await gone()
   })
 })
