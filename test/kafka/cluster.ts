@@ -93,6 +93,11 @@ export async function makeTopic(admin: Admin, topic: string, partitions = 1, con
   const configEntries = Object.entries(config).map(([name, value]) => ({ name, value }))
   // kafkajs's own waiting fails when the broker has not heard of the topic yet, as after one of that name was deleted.
   await admin.createTopics({ waitForLeaders: false, topics: [{ topic, numPartitions: partitions, configEntries }] })
+  await untilServed(admin, topic, partitions)
+}
+
+/** Waits until the broker serves a topic. One that has come back may answer before it leads a partition, and `produce` does not wait for that. */
+export async function untilServed(admin: Admin, topic: string, partitions = 1): Promise<void> {
   await until('the topic is served', () =>
     admin.fetchTopicOffsets(topic).then(
       (ends) => ends.length === partitions,

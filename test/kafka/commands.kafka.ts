@@ -1,7 +1,7 @@
 /** The walk-through of the README with `--kafka`, and a broker that dies under a running command: real processes. */
 import { describe, expect, test } from 'vitest'
 import { ORDERS_SHOWN } from '../orders-shown.js'
-import { hasKafka, makeTopic, until, useCluster } from './cluster.js'
+import { hasKafka, makeTopic, until, untilServed, useCluster } from './cluster.js'
 import { commandFolder } from './kafka-command.js'
 
 const KILLED = 'the stream failed: stopped after writing batch 0, before it was committed\n'
@@ -67,7 +67,7 @@ describe.skipIf(!hasKafka)('commands', () => {
     expect(at.streamtop(`run bronze_orders ${kafka}`).stdout).toBe(`bronze_orders has ${rows} rows, ${rows} different\n`)
   })
 
-  test('the broker dies under a running query: it says so, lives, and goes on by itself', async () => {
+  test('the broker dies under a running query: it says so, lives, and goes on by itself', { timeout: 120_000 }, async () => {
     const name = await cluster.topic()
     const at = commandFolder()
     const kafka = `--kafka ${cluster.broker.address} --topic ${name}`
@@ -82,6 +82,7 @@ describe.skipIf(!hasKafka)('commands', () => {
     expect(status.errors).toMatchObject([{ code: 'source-missing' }])
 
     await cluster.broker.restart()
+    await untilServed(cluster.admin, name)
     at.streamtop(`produce --part 2 ${kafka}`)
     await until('batch 1 is committed', () => at.list('checkpoints', 'bronze_orders', 'commits').includes('1'))
     running.child.kill('SIGINT')

@@ -1,6 +1,6 @@
 /** A broker that hangs (SIGSTOP): it takes connections and answers nothing. Who waits says so soon, who does not gives up, and a stop is at once. */
 import { describe, expect, test } from 'vitest'
-import { hasKafka, until, useCluster } from './cluster.js'
+import { hasKafka, until, untilServed, useCluster } from './cluster.js'
 import { commandFolder } from './kafka-command.js'
 
 /** An answer is waited for by kafkajs for 30 seconds; nobody here does. */
@@ -37,6 +37,7 @@ describe.skipIf(!hasKafka)('a broker that hangs', () => {
       wake()
     }
 
+    await untilServed(cluster.admin, topic)
     at.streamtop(`produce --part 3 ${kafka}`)
     await until('batch 1 is committed', () => at.list('checkpoints', 'bronze_orders', 'commits').includes('1'))
     running.child.kill('SIGINT')

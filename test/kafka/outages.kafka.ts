@@ -6,7 +6,7 @@ import { deleteTopic, hasKafka, makeTopic, numbered, readTexts, until, useCluste
 describe.skipIf(!hasKafka)('brokers that go and topics that change', () => {
   const cluster = useCluster()
 
-  test('killed and started again while a range is read: no record twice, none missing', async () => {
+  test('killed and started again while a range is read: no record twice, none missing', { timeout: 120_000 }, async () => {
     const name = await cluster.topic()
     for (let batch = 0; batch < 60; batch++) await cluster.send(name, numbered(batch * 100, batch * 100 + 100, 'x'.repeat(1_500)))
     const outages: (StreamtopError | null)[] = []
@@ -27,7 +27,7 @@ describe.skipIf(!hasKafka)('brokers that go and topics that change', () => {
     expect(outages.at(-1)).toBeNull()
   })
 
-  test('down when it is opened, and while it is waited for', async () => {
+  test('down when it is opened, and while it is waited for', { timeout: 120_000 }, async () => {
     const name = await cluster.topic()
     await cluster.send(name, ['first'])
     await cluster.broker.kill()

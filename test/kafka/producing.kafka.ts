@@ -6,7 +6,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { realEffects } from '../../src/effects.js'
 import { createKafkaTopic, openKafkaProducer } from '../../src/topic/kafka-producer.js'
 import type { TopicProducer } from '../../src/topic/topic.js'
-import { hasKafka, numbered, readTexts, useCluster } from './cluster.js'
+import { hasKafka, numbered, readTexts, untilServed, useCluster } from './cluster.js'
 
 describe.skipIf(!hasKafka)('producing', () => {
   const cluster = useCluster()
@@ -83,6 +83,7 @@ describe.skipIf(!hasKafka)('producing', () => {
     const restarted = cluster.broker.restart()
     const sent = await producer.send([record('meanwhile')]).catch((error: unknown) => error)
     await restarted
+    await untilServed(cluster.admin, name)
     // It may have given up; then nothing of it is there, and a new send goes through.
     if (sent instanceof Error) expect(sent).toMatchObject({ code: 'source-missing' })
     await producer.send([record('after')])
