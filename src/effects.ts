@@ -100,6 +100,9 @@ export interface Effects {
   processStart(pid: number): string | null
 }
 
+/** Node takes a longer one for none. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1
+
 /** The real world. */
 export const realEffects: Effects = {
   files: realFiles(),
@@ -116,7 +119,11 @@ export const realEffects: Effects = {
         signal?.removeEventListener('abort', done)
         resolve()
       }
-      const timer = setTimeout(done, durationMs)
+      let timer: NodeJS.Timeout
+      const wait = (leftMs: number): void => {
+        timer = setTimeout(() => (leftMs > LONGEST_TIMER_MS ? wait(leftMs - LONGEST_TIMER_MS) : done()), Math.min(leftMs, LONGEST_TIMER_MS))
+      }
+      wait(durationMs)
       signal?.addEventListener('abort', done)
     }),
   kill: (pid, signal) => {

@@ -103,3 +103,30 @@ test('a file in the place of a folder is no empty folder', () => {
   files.create(join(root, 'offsets'), 'a file')
   expect(() => files.list(join(root, 'offsets'))).toThrow('ENOTDIR')
 })
+
+describe('a sleep', () => {
+  const MONTH_MS = 31 * 24 * 3_600_000
+
+  test.each([MONTH_MS, 3 * MONTH_MS, 5_000])('of %i ms is over after that and no sooner', async (durationMs) => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    try {
+      let isOver = false
+      void realEffects.sleep(durationMs).then(() => {
+        isOver = true
+      })
+      await vi.advanceTimersByTimeAsync(durationMs - 1)
+      expect(isOver).toBe(false)
+      await vi.advanceTimersByTimeAsync(1)
+      expect({ isOver, timers: vi.getTimerCount() }).toEqual({ isOver: true, timers: 0 })
+    } finally {
+      vi.useRealTimers()
+    }
+  })
+
+  test('of a long time is ended by the signal', async () => {
+    const end = new AbortController()
+    const sleeping = realEffects.sleep(3 * MONTH_MS, end.signal)
+    end.abort()
+    await sleeping
+  })
+})
