@@ -7,7 +7,7 @@ import { commandFolder, until } from './command.js'
 
 const CLI = fileURLToPath(new URL('../../dist/cli.js', import.meta.url))
 const SCENARIOS = fileURLToPath(new URL('../../scenarios/', import.meta.url))
-const LONG = 300_000
+const LONG = 900_000
 
 test('all scenarios on real processes are as expected, and say what they say virtually', { timeout: LONG }, async () => {
   const at = commandFolder()
