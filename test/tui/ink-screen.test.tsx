@@ -29,7 +29,7 @@ describe('the lines', () => {
   ])('at %j they are those of the frame, one row less than the terminal has', async ({ columns, rows }) => {
     const { screen, session } = mounted({ columns, rows })
     await shows(screen, expectedLines(initialModel(NOW_MS), { columns, rows: rows - 1 }))
-    await vi.waitFor(() => expect(session.listenerCount).toBe(1))
+    await eventually(() => expect(session.listenerCount).toBe(1))
     session.tell({ kind: 'view', view: VIEW })
     await shows(screen, expectedLines(shownModel(), { columns, rows: rows - 1 }))
   })
@@ -43,13 +43,13 @@ describe('the lines', () => {
       </Box>,
       { columns: 100, rows: 30 },
     )
-    await vi.waitFor(() => expect(session.listenerCount).toBe(1))
+    await eventually(() => expect(session.listenerCount).toBe(1))
     await shows(screen, ['above', ...expectedLines(shownModel(false), { columns: 70, rows: 16 })])
   })
 
   test('it follows the terminal', async () => {
     const { screen, session } = mounted({ columns: 80, rows: 24 })
-    await vi.waitFor(() => expect(session.listenerCount).toBe(1))
+    await eventually(() => expect(session.listenerCount).toBe(1))
     screen.resize({ columns: 100, rows: 30 })
     await shows(screen, expectedLines(shownModel(false), { columns: 100, rows: 29 }))
   })
@@ -60,7 +60,7 @@ describe('keys', () => {
     const { screen, session } = mounted({ columns: 80, rows: 24 })
     await ready(screen, session)
     screen.type('jj\u001b[1;5PK')
-    await vi.waitFor(() => expect(session.asked.at(-1)).toBe('K: kill orders'))
+    await eventually(() => expect(session.asked.at(-1)).toBe('K: kill orders'))
   })
 
   test('a thousand chunks of any bytes harm nothing', async () => {
@@ -71,7 +71,7 @@ describe('keys', () => {
       const bytes = Buffer.from(Array.from({ length: 1 + random.next(12) }, () => anyByte(random)))
       screen.type(bytes.toString('utf8'))
     }
-    await vi.waitFor(() => expect(screen.lines().length, `seed ${random.seed}`).toBeGreaterThanOrEqual(23))
+    await eventually(() => expect(screen.lines().length, `seed ${random.seed}`).toBeGreaterThanOrEqual(23))
     expect(ended, `seed ${random.seed}`).toEqual([])
   })
 
@@ -79,7 +79,7 @@ describe('keys', () => {
     const { screen, session, ended } = mounted({ columns: 80, rows: 24 })
     await ready(screen, session)
     screen.type('q')
-    await vi.waitFor(() => expect({ ended, isClosed: session.isClosed }).toEqual({ ended: [undefined], isClosed: true }))
+    await eventually(() => expect({ ended, isClosed: session.isClosed }).toEqual({ ended: [undefined], isClosed: true }))
   })
 })
 
@@ -87,7 +87,7 @@ test('unmounted, it closes the session and gives the keyboard back', async () =>
   const { screen, session, ended } = mounted({ columns: 80, rows: 24 })
   await ready(screen, session)
   screen.app.unmount()
-  await vi.waitFor(() => expect(session.isClosed).toBe(true))
+  await eventually(() => expect(session.isClosed).toBe(true))
   expect({ isRaw: screen.stdin.isRaw, listeners: screen.stdin.listenerCount('data'), ended }).toEqual({ isRaw: false, listeners: 0, ended: [] })
 })
 
@@ -103,12 +103,17 @@ function mounted(size: Size) {
 
 type Screen = ReturnType<typeof renderAt>
 
+/** Unless told otherwise `vi.waitFor` gives up after a second, which a busy machine may need. */
+function eventually(check: () => void): Promise<void> {
+  return vi.waitFor(check, { timeout: 20_000 })
+}
+
 async function ready(screen: Screen, session: FakeSession): Promise<void> {
-  await vi.waitFor(() => expect({ listeners: session.listenerCount, isRaw: screen.stdin.isRaw }).toEqual({ listeners: 1, isRaw: true }))
+  await eventually(() => expect({ listeners: session.listenerCount, isRaw: screen.stdin.isRaw }).toEqual({ listeners: 1, isRaw: true }))
 }
 
 async function shows(screen: Screen, lines: readonly string[]): Promise<void> {
-  await vi.waitFor(() => expect(screen.lines()).toEqual(lines))
+  await eventually(() => expect(screen.lines()).toEqual(lines))
 }
 
 function shownModel(hasView = true): Model {
