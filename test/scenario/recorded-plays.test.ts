@@ -74,9 +74,9 @@ describe('a recorded play', () => {
   })
 
   test('names no folder of this machine, nobody, and nothing of the environment', () => {
-    for (const file of [first.cast, first.svg]) {
-      for (const secret of ['canary', process.cwd(), join('/', 'tmp'), process.env['HOME'] ?? '/root', process.version]) expect(file).not.toContain(secret)
-    }
+    // Who has no home is at home in the root, as in some containers.
+    const secrets = ['canary', process.cwd(), join('/', 'tmp'), process.env['HOME'] ?? '/root', process.version].filter((secret) => secret.length > 1)
+    for (const file of [first.cast, first.svg]) for (const secret of secrets) expect(file).not.toContain(secret)
   })
 })
 
