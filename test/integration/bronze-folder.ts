@@ -12,12 +12,13 @@ export function withBronze(): CommandFolder {
 /** Who the lock of a query says holds it; a process that ends in peace takes its row away. */
 export function lockRow(at: CommandFolder, query: string): number | null {
   if (!at.list('.locks').includes(`${query}.db`)) return null
-  const database = new Database(at.path('.locks', `${query}.db`), { readonly: true })
+  let database: Database.Database | null = null
   try {
+    database = new Database(at.path('.locks', `${query}.db`), { readonly: true })
     return (database.prepare('SELECT pid FROM holder').pluck().get() as number | undefined) ?? null
   } catch {
     return null
   } finally {
-    database.close()
+    database?.close()
   }
 }

@@ -56,13 +56,15 @@ function holders(at: CommandFolder): number[] {
   const workspaces = at.list().flatMap((folder) => at.list(folder).map((name) => [folder, name] as const))
   return workspaces.flatMap(([folder, name]) => {
     if (!at.list(folder, name, '.locks').includes('events_copy.db')) return []
-    const database = new Database(at.path(folder, name, '.locks', 'events_copy.db'), { readonly: true })
+    // The workspace may be removed at this moment.
+    let database: Database.Database | null = null
     try {
+      database = new Database(at.path(folder, name, '.locks', 'events_copy.db'), { readonly: true })
       return database.prepare('SELECT pid FROM holder').pluck().all() as number[]
     } catch {
       return []
     } finally {
-      database.close()
+      database?.close()
     }
   })
 }
