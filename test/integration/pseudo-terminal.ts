@@ -28,8 +28,11 @@ export interface OpenTerminal {
   readonly written: { text: string }
   /** Waits until the screen shows it. */
   shows(wanted: string | RegExp): Promise<void>
+  /** Waits until it was written, for what may be gone from the screen before anybody looks. */
+  wrote(wanted: string): Promise<void>
   press(keys: string): void
   resize(columns: number, rows: number): void
+  /** Also when it has ended by then. */
   signal(name: NodeJS.Signals): void
   /** Stops reading: the terminal takes no more. */
   freeze(): void
@@ -78,12 +81,13 @@ export function openTerminal(
         throw new Error(`${(error as Error).message}:\n${seen().join('\n')}`)
       }
     },
+    wrote: async (wanted) => void (await until(`${wanted} is written`, () => written.text.includes(wanted))),
     press: (keys) => pty.write(keys),
     resize(nextColumns, nextRows) {
       screen.resize(nextColumns, nextRows)
       pty.resize(nextColumns, nextRows)
     },
-    signal: (name) => void process.kill(pty.pid, name),
+    signal: (name) => pty.kill(name),
     freeze: () => pty.pause(),
     hangUp: () => (pty as unknown as { destroy(): void }).destroy(),
     ended,
@@ -105,16 +109,16 @@ export const WHOLE = { isAlternate: false, hasCursor: true, wraps: true, pastesI
 /** The query processes that were started in a folder and still run. */
 export function processesIn(folder: string): number[] {
   return readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .filter((name) => workingFolderOf(name) === folder && readFileSync(`/proc/${name}/cmdline`, 'utf8').includes('child.js'))
+    .filter((name) => /^\d+$/.test(name) && isQueryIn(folder, name))
     .map(Number)
     .filter(isRunning)
 }
 
-function workingFolderOf(pid: string): string | null {
+function isQueryIn(folder: string, pid: string): boolean {
   try {
-    return readlinkSync(`/proc/${pid}/cwd`)
+    return readlinkSync(`/proc/${pid}/cwd`) === folder && readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('child.js')
   } catch {
-    return null
+    // It is somebody else's, or ends at this moment.
+    return false
   }
 }

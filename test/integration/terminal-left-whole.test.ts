@@ -49,7 +49,7 @@ test.each([
   ['rejects', 1, 'streamtop: something went wrong that streamtop does not know: nobody caught it'],
 ])('%s: the terminal first, then the error where it can be read, exit %i', async (verb, exitCode, said) => {
   const terminal = openTerminal(verb, { folder: HOME, program: PROGRAM })
-  await terminal.shows('Opening')
+  await terminal.wrote('Opening')
   expect(await terminal.ended).toBe(exitCode)
   expect(await terminal.state()).toEqual(WHOLE)
   expect(terminal.rows().join('')).toContain(said)
@@ -57,7 +57,7 @@ test.each([
 
 test('an exit from anywhere', async () => {
   const terminal = openTerminal('exits', { folder: HOME, program: PROGRAM })
-  await terminal.shows('Opening')
+  await terminal.wrote('Opening')
   expect(await terminal.ended).toBe(3)
   expect(await terminal.state()).toEqual(WHOLE)
 })
@@ -72,7 +72,7 @@ test('a signal that nobody asks about', async () => {
 
 test('a warning of Node waits until the terminal is left', async () => {
   const terminal = openTerminal('warns', { folder: HOME, program: PROGRAM })
-  await terminal.shows('Opening')
+  await terminal.wrote('Opening')
   await terminal.ended
   await terminal.state()
   expect(terminal.rows().join('')).toContain('take care')
