@@ -62,7 +62,7 @@ test('an empty folder: nothing is sent to a topic of somebody’s unasked; a top
 test('the generator waits for a broker, says so once, and goes on', async () => {
   const kafka = new FakeKafka()
   const live = await openOn(kafka, { ratePerSecond: 20 })
-  await live.until('generated orders', () => (live.status('bronze_orders')?.rows ?? 0) > 0)
+  await live.until('generated orders', () => live.said('bronze_orders').some((text) => text.startsWith('batch')))
   kafka.goDown()
   const waits = () => live.said('topic').filter((text) => text.startsWith('the generator waits: Kafka at'))
   await live.until('the generator waits', () => waits().length > 0)

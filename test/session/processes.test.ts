@@ -8,7 +8,8 @@ import { processRunner } from '../../src/engine/process-runner.js'
 import { StreamtopError } from '../../src/errors.js'
 import { openSession, type SessionOptions } from '../../src/session/live-session.js'
 import { startWorkspaceThread } from '../../src/session/workspace-client.js'
-import { isRunning } from '../integration/command.js'
+import { lockRow } from '../integration/bronze-folder.js'
+import { commandFolder, isRunning, until } from '../integration/command.js'
 import { type LiveTest, temporaryFolder, untilCaughtUp, watched } from './live.js'
 
 /** Node starts a few times, on a machine that may be busy. */
@@ -61,7 +62,7 @@ test('a first start in real processes; kills are SIGKILLs, and after the end not
   // Nobody holds the workspace any more.
   const next = await openBuilt(live.folder)
   expect(next.session.state).toMatchObject({ access: 'owner', isFirstStart: false })
-  await next.until('bronze goes on', () => next.query('bronze_orders').process === 'running')
+  await next.until('bronze goes on', () => next.query('bronze_orders').process === 'running' && next.status('orders') !== undefined)
   // What died is left to be looked at.
   expect(['events_copy', 'orders'].map((name) => [next.status(name)?.state, next.query(name).process])).toEqual([
     ['killed', 'none'],
@@ -124,13 +125,15 @@ test('a query that another process runs is shown with its pid, and not started',
   const first = await openBuilt(temporaryFolder())
   await untilCaughtUp(first)
   await first.session.close()
-  const { commandFolder } = await import('../integration/command.js')
   const other = commandFolder(first.folder)
   other.start('run events_copy --interval 100')
+  // Whoever comes first has it, and that may be the session.
+  const pid = await until('its lock', () => {
+    const holder = lockRow(other, 'events_copy')
+    return holder !== null && isRunning(holder) && holder
+  })
   const live = await openBuilt(other.folder)
-  await live.until('who runs it', () => (live.query('events_copy').heldByPid ?? 0) > 0 || live.query('events_copy').ending?.kind === 'failed')
-  await live.until('who runs it', () => (live.query('events_copy').heldByPid ?? 0) > 0)
-  const pid = live.query('events_copy').heldByPid as number
+  await live.until('who runs it', () => live.query('events_copy').heldByPid === pid)
   expect(readFileSync(`/proc/${pid}/cmdline`, 'utf8')).toContain('child.js')
   await expect(live.do({ name: 'kill', query: 'events_copy' }, 'K')).rejects.toThrow(`events_copy is run by process ${pid}: do it there, or stop that first`)
 })
