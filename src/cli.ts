@@ -12,9 +12,6 @@ import { StreamtopError } from './errors.js'
 
 const SIGNAL_EXIT_CODES = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const
 
-/** Node's exit code where an await at the top level never ends. */
-const UNSETTLED = 13
-
 const controller = new AbortController()
 let signalExitCode: number | undefined
 
@@ -42,9 +39,8 @@ for (const stream of [process.stdout, process.stderr]) {
   })
 }
 
-process.on('exit', () => {
-  // Node ends so when nothing is left that could end what is waited for here.
-  if (process.exitCode !== UNSETTLED) return
+process.once('beforeExit', () => {
+  // Nothing is left that could end what is waited for here. By the event `exit` signal-exit has made a 0 of Node's own code for it.
   process.exitCode = 1
   process.stderr.write('streamtop: it waits for something that never comes, most likely an await in the configuration file\n')
 })

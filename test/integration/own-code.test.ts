@@ -84,6 +84,16 @@ test.each([
   expect(at.list()).toEqual(['streamtop.config.mjs'])
 })
 
+test('a configuration that waits for what never comes is an error of a play too, which has an end of its own to look after', () => {
+  const at = commandFolder()
+  at.write('mine.yaml', 'title: Mine\nconfig: mine.mjs\nscript:\n  - produce: all\n')
+  at.write('mine.mjs', 'await new Promise(() => {})')
+  for (const how of ['--virtual', '--plain']) {
+    const stderr = 'streamtop: it waits for something that never comes, most likely an await in the configuration file\n'
+    expect(at.streamtop(`play mine.yaml ${how}`)).toEqual(expect.objectContaining({ exitCode: 1, stdout: '', stderr }))
+  }
+})
+
 test('queries that read in a circle what the others write are not waited for; others beside them are no circle', () => {
   const at = commandFolder()
   at.write(
