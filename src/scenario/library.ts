@@ -58,6 +58,6 @@ function read(path: string, shown: string, fx: Effects): FoundScenario {
   // The name has no slash and no "..": it cannot lead out of the folder.
   const configFile = scenario.config === null ? null : join(dirname(path), scenario.config)
   if (configFile !== null && !fx.files.exists(configFile))
-    throw new StreamtopError('bad-config', `${shown}: config: expected a file beside it, found no ${scenario.config}`)
+    throw new StreamtopError('bad-config', `${shown}:${scenario.configLine}: config: expected a file beside it, found no ${scenario.config}`)
   return { name: basename(path).replace(/\.ya?ml$/, ''), scenario, configFile }
 }

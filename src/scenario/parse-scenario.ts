@@ -91,7 +91,9 @@ export function parseScenario(content: string, file: string): Scenario {
     const node = nodes[index] as Node
     return { action, line: lineOf(node.range?.[0] ?? 0), ...textsOf(node, action) }
   })
-  return { file, title: read.title, about: read.about ?? null, config: read.config ?? null, script }
+  const configNode = isMap(root) ? (root.get('config', true) as Node | undefined) : undefined
+  const configLine = configNode === undefined ? null : lineOf(configNode.range?.[0] ?? 0)
+  return { file, title: read.title, about: read.about ?? null, config: read.config ?? null, configLine, script }
 }
 
 function textsOf(node: Node, action: ScriptAction): Pick<ScriptLine, 'text' | 'details'> {

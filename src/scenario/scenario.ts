@@ -13,6 +13,8 @@ export interface Scenario {
   readonly about: string | null
   /** A file of queries beside the scenario, by its name alone. */
   readonly config: string | null
+  /** The line that names it. */
+  readonly configLine: number | null
   readonly script: readonly ScriptLine[]
 }
 

@@ -24,7 +24,7 @@ describe('a scenario is found', () => {
   test('by the path of a file, with its queries beside it', () => {
     mkdirSync(join(HERE, 'deep'))
     writeFileSync(join(HERE, 'deep', 'mine.yaml'), `config: q.mjs\n${scriptText(['produce: all'])}`)
-    expect(() => find('deep/mine.yaml')).toThrow('deep/mine.yaml: config: expected a file beside it, found no q.mjs')
+    expect(() => find('deep/mine.yaml')).toThrow('deep/mine.yaml:1: config: expected a file beside it, found no q.mjs')
     writeFileSync(join(HERE, 'deep', 'q.mjs'), 'export default []')
     expect(find('deep/mine.yaml')).toMatchObject({ name: 'mine', configFile: join(HERE, 'deep', 'q.mjs') })
   })
