@@ -25,8 +25,8 @@ export function batchWords(event: BatchEvent, info: QueryInfo, attempt: LiveAtte
 function skipText({ reason, table, rowCount, leftOutRows }: Write, batchId: number): string {
   const found = /txn \((.*), (\d+)\)/.exec(reason ?? '')
   const seen = found ? `txn (${found[1]}, ${found[2]}) seen` : `${table} has batch ${batchId}`
-  const isLost = leftOutRows !== null && leftOutRows > 0
-  return `${seen}, 0 of ${counted(rowCount, 'row')} written${isLost ? `; ${leftOutRows} of them are in no other version: ${reason}` : ''}`
+  const isLeftOut = leftOutRows !== null && leftOutRows > 0
+  return `${seen}, 0 of ${counted(rowCount, 'row')} written${isLeftOut ? `: ${reason}` : ''}`
 }
 
 /** The rows of the query's own table first; those of its others, and records that are none, by name. */

@@ -67,7 +67,7 @@ describe('a batch', () => {
     expect(batchWords(batch({ writes: [audit, { ...WRITE, counts }] }), INFO, null).text).toBe(`batch 8 committed: 6 events, ${text}, +9 in audit, 9.0 ms`)
   })
 
-  test('that was skipped names the txn, and what is lost by it', () => {
+  test('that was skipped names the txn, and who set it where that was another checkpoint: its rows may be there all the same', () => {
     const skipped: Write = {
       ...WRITE,
       outcome: 'already-committed',
@@ -82,7 +82,7 @@ describe('a batch', () => {
     })
     const lossy = { ...skipped, leftOutRows: 9, reason: 'copy has txn (events_copy, 8) already, written by copy with another checkpoint (query id 1)' }
     expect(batchWords(batch({ writes: [lossy] }), INFO, null).text).toBe(
-      'batch 8 was skipped: txn (events_copy, 8) seen, 0 of 9 rows written; 9 of them are in no other version: copy has txn (events_copy, 8) already, written by copy with another checkpoint (query id 1)',
+      'batch 8 was skipped: txn (events_copy, 8) seen, 0 of 9 rows written: copy has txn (events_copy, 8) already, written by copy with another checkpoint (query id 1)',
     )
   })
 })
