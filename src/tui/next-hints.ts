@@ -32,6 +32,7 @@ function firstHints({ name }: Subject): readonly Hint[] {
 
 function hintsOf(subject: Subject, isForetold: boolean): readonly Hint[] {
   const { condition, live, status } = subject
+  const newest = status?.batchAttempts.at(-1)
   switch (condition.name) {
     case 'failed':
       if (readsAnotherTable(subject)) return [hint('reset', 'a new checkpoint, then s: it reads the new table from its beginning')]
@@ -50,7 +51,8 @@ function hintsOf(subject: Subject, isForetold: boolean): readonly Hint[] {
     case 'armed':
       return [hint('arm', 'let it live')]
     case 'running':
-      if (status?.batchAttempts.at(-1)?.outcome === 'already-committed') return [hint('reset', 'a new checkpoint: does the table skip that too?')]
+      // A skip that left rows out was the trap itself.
+      if (newest?.outcome === 'already-committed' && (newest.leftOutRows ?? 0) === 0) return [hint('reset', 'a new checkpoint: does the table skip that too?')]
       if (status?.verdict === 'duplicated' && !live.idempotent)
         return [hint('idempotent', 'idempotence on, then kill it and start it again'), hint('drop', 'begin anew')]
       if (status?.verdict === 'duplicated' || status?.verdict === 'missing') return [hint('drop', 'drop its table and begin anew')]

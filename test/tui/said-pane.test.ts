@@ -35,9 +35,17 @@ test('after that: what there is to try', () => {
   expect(hints(later(modelWith()))).toEqual(['x kill its next batch at table-committed', 'X at another step'])
   expect(hints(duplicated())[0]).toBe('i idempotence on, then kill it and start it again')
   expect(hints(skipped())[0]).toBe('R a new checkpoint: does the table skip that too?')
+  expect(hints(leftOut('missing'))).toEqual(['D drop its table and begin anew'])
+  expect(hints(leftOut('exactly-once'))).toEqual(['x kill its next batch at table-committed', 'X at another step'])
   expect(hints(paused())).toEqual(['n one step of this one', 'space all go on', 'K kill it right here'])
   expect(hints(failed())).toEqual(['s try it again'])
 })
+
+/** A new checkpoint whose first batch was skipped: the table had its number from the one before. */
+function leftOut(verdict: QueryStatus['verdict']): Model {
+  const skip = writeAttempt({ idempotent: true, outcome: 'already-committed', operation: null, appId: 'events_copy', txnVersion: 7, leftOutRows: 6 })
+  return modelWith({ state: { isFirstStart: false }, live: { events_copy: { idempotent: true } }, status: { events_copy: { verdict, batchAttempts: [skip] } } })
+}
 
 test('where each start would fail in the same way, what ends that', () => {
   const error = { code: 'table-recreated' as const, message: 'made again', hint: null, condition: 'DIFFERENT_DELTA_TABLE_READ_BY_STREAMING_SOURCE' }
