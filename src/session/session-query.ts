@@ -47,6 +47,8 @@ export class SessionQuery {
   #killedBy: string | null = null
   #stoppedBy: string | null = null
   #isSingleStepped = false
+  /** What a run is that does not say; `live.idempotent` is that of the next attempt, after a run that said as that one was. */
+  #idempotent: boolean
   /** Its `batch.appId` where an earlier run was given another than the query's own. */
   #appId: string | null = null
   #lastPid: number | null = null
@@ -55,6 +57,7 @@ export class SessionQuery {
 
   constructor(info: QueryInfo, host: QueryHost, fx: Effects) {
     this.#live = newLiveQuery(info)
+    this.#idempotent = info.idempotentByDefault
     this.#host = host
     this.#fx = fx
   }
@@ -81,8 +84,8 @@ export class SessionQuery {
   goOnFrom(status: QueryStatus | null): void {
     if (status === null) return
     if (this.#live.info.mode === 'foreachBatch') this.#appId = status.appId
-    const idempotent = status.idempotent ?? this.#live.info.idempotentByDefault
-    if (idempotent !== this.#live.idempotent) this.#set({ idempotent })
+    this.#idempotent = status.idempotent ?? this.#live.info.idempotentByDefault
+    if (this.#idempotent !== this.#live.idempotent) this.#set({ idempotent: this.#idempotent })
   }
 
   /**
@@ -93,6 +96,8 @@ export class SessionQuery {
   async run(once: RunOnce, by: string): Promise<string> {
     const { name } = this
     const armed = once.armed ?? null
+    // A run is as `streamtop run`: it does not wait for a key at each step.
+    this.#isSingleStepped = false
     this.#armedBy = armed === null ? null : by
     this.start(by, armed, once)
     await this.#over
@@ -111,6 +116,7 @@ export class SessionQuery {
     const { workspace, runner } = this.#host
     const { dwellMs, intervalMs, isPaused } = this.#host.conditions()
     const isHeld = isPaused || this.#isSingleStepped
+    const idempotent = once === null ? this.#live.idempotent : (once.idempotent ?? this.#idempotent)
     const running: RunningQuery = runner.start({
       workspace,
       definition: { name: this.name },
@@ -118,7 +124,7 @@ export class SessionQuery {
         once === null
           ? { sourceOptions: [], appId: this.#appId, intervalMs, acceptGap: false }
           : { sourceOptions: once.sourceOptions ?? [], appId: once.appId ?? null, intervalMs: null, acceptGap: once.acceptGap ?? false },
-      idempotent: once?.idempotent ?? this.#live.idempotent,
+      idempotent,
       armed,
       dwellMs,
       isHeld,
@@ -132,7 +138,7 @@ export class SessionQuery {
     this.#killedBy = null
     this.#stoppedBy = null
     this.#lastPid = running.pid ?? process.pid
-    this.#set({ process: 'starting', pid: running.pid, heldByPid: null, isHeld, armed, ending: null })
+    this.#set({ process: 'starting', pid: running.pid, heldByPid: null, isHeld, armed, idempotent, ending: null })
     this.#say(startWords(running.pid, by))
     this.#over = running.ending.then((ending) => {
       this.#running = null
@@ -203,6 +209,7 @@ export class SessionQuery {
   }
 
   makeIdempotent(idempotent: boolean): void {
+    this.#idempotent = idempotent
     this.#change({ idempotent })
   }
 

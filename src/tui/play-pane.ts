@@ -1,5 +1,7 @@
 /** A play's part of the screen: its caption, what came of the lines since, and what comes next. */
 import { endText } from '../scenario/play-text.js'
+import type { ScriptLine } from '../scenario/scenario.js'
+import type { SessionState } from '../session/session-state.js'
 import { shownText } from './foreign-text.js'
 import type { Glyphs, Look } from './glyphs.js'
 import { keysLabel } from './key-label.js'
@@ -34,12 +36,16 @@ function hallRows(captionRows: number, isSpaced: boolean): number {
   return (isSpaced ? 2 * captionRows - 1 : captionRows) + PRESENTER_AIR_ROWS
 }
 
-/** Exactly `size.rows` lines. @param message what became of a key, to be told too; null for nothing */
-export function playPart(play: PlayState, { columns, rows }: Size, look: Look, message: Line | null): Line[] {
+/**
+ * Exactly `size.rows` lines.
+ * @param state of the session; null while it opens
+ * @param message what became of a key, to be told too; null for nothing
+ */
+export function playPart(play: PlayState, state: SessionState | null, { columns, rows }: Size, look: Look, message: Line | null): Line[] {
   const { glyphs } = look
   const { setting, shown, captions } = play
   const width = columns - 2
-  const now = nowLine(play, width, glyphs)
+  const now = nowLine(play, state, width, glyphs)
   const inner = Math.max(0, rows - 1 - 1)
   const longest = captionRows(setting, columns, look)
   const isSpaced = setting.isPresenter && hallRows(longest, true) + TOLD_ROWS.few <= inner
@@ -115,14 +121,16 @@ function indented(line: Line): Line {
 }
 
 /** What is being done or comes next, and who is to go on. */
-function nowLine(play: PlayState, width: number, glyphs: Glyphs): Line {
+function nowLine(play: PlayState, state: SessionState | null, width: number, glyphs: Glyphs): Line {
   const { phase, isPaused, shown, captions, setting, at, end } = play
   const goOn = playKeyLabel('go-on', glyphs)
   if (shown < captions.length - 1) return [span('an earlier caption: '), span(goOn, 'key'), span(' comes back')]
   if (isPaused) return [span('paused: ', 'flight'), span(playKeyLabel('pause', glyphs), 'key'), span(' goes on')]
   const line = setting.scenario.script[at]
   const next = nextLine(play)
-  const words = next === null ? null : wordsOfLine(next.action)
+  // What is so already has no key.
+  const wordsOf = ({ action }: ScriptLine) => wordsOfLine(action, (query) => state?.queries.find(({ info }) => info.name === query)?.idempotent ?? null)
+  const words = next === null ? null : wordsOf(next)
   switch (phase) {
     case 'opening':
       return [span(`opening the workspace${glyphs.ellipsis}`)]
@@ -131,7 +139,7 @@ function nowLine(play: PlayState, width: number, glyphs: Glyphs): Line {
     case 'reading':
       return fittedLine([span(`next${glyphs.ellipsis} `, 'flight'), ...(words === null ? [] : spansOf(words, glyphs))], width, glyphs)
     case 'playing':
-      return fittedLine([span('now: ', 'flight'), ...(line === undefined ? [] : spansOf(wordsOfLine(line.action), glyphs))], width, glyphs)
+      return fittedLine([span('now: ', 'flight'), ...(line === undefined ? [] : spansOf(wordsOf(line), glyphs))], width, glyphs)
     case 'ended':
       return endLine(end, glyphs)
     case 'yours':

@@ -31,7 +31,7 @@ export function playScreen(model: Model, play: PlayState, size: Size, look: Look
   // A tall screen has a log, which carries it.
   const message = isTall ? null : messageLine(model, look)
   const bottom = (footerRows: number): Line[] => [
-    ...playPart(play, { columns, rows: partRows }, look, message),
+    ...playPart(play, model.state, { columns, rows: partRows }, look, message),
     playFooter(play, columns, look.glyphs),
     ...(footerRows > 1 ? footer(model, columns, footerRows - 1, look.glyphs) : []),
   ]

@@ -11,7 +11,8 @@ export interface LineWords {
   readonly text: string
 }
 
-export function wordsOfLine(action: ScriptAction): LineWords {
+/** @param idempotentNow what the next attempt of a query is to be without the line; null when it is not known */
+export function wordsOfLine(action: ScriptAction, idempotentNow: (query: string) => boolean | null = () => null): LineWords {
   switch (action.kind) {
     case 'say':
       return words([], 'goes on to the next caption')
@@ -22,7 +23,7 @@ export function wordsOfLine(action: ScriptAction): LineWords {
     case 'generate':
       return words(['generate'], action.ratePerSecond === 0 ? 'ends the generator of orders' : `generates ${counted(action.ratePerSecond, 'order')} a second`)
     case 'run':
-      return wordsOfRun(action)
+      return wordsOfRun(action, idempotentNow(action.query))
     case 'start':
       return words(['start'], `starts ${action.query}, which goes on and on`)
     case 'stop':
@@ -56,7 +57,7 @@ export function wordsOfLine(action: ScriptAction): LineWords {
   }
 }
 
-function wordsOfRun({ query, armed, idempotent, appId, sourceOptions, acceptGap }: ScriptRun): LineWords {
+function wordsOfRun({ query, armed, idempotent, appId, sourceOptions, acceptGap }: ScriptRun, idempotentNow: boolean | null): LineWords {
   const occurrence = armed === null || armed.occurrence === 1 ? '' : `, number ${armed.occurrence}`
   const details = [
     ...(idempotent === null ? [] : [`idempotence ${onOff(idempotent)}`]),
@@ -64,7 +65,8 @@ function wordsOfRun({ query, armed, idempotent, appId, sourceOptions, acceptGap 
     ...sourceOptions,
     ...(acceptGap ? ['the gap accepted'] : []),
   ]
-  const keys: ActionName[] = [...(idempotent === null ? [] : (['idempotent'] as const)), ...(armed === null ? [] : (['arm'] as const)), 'start']
+  const isToggled = idempotent !== null && idempotent !== idempotentNow
+  const keys: ActionName[] = [...(isToggled ? (['idempotent'] as const) : []), ...(armed === null ? [] : (['arm'] as const)), 'start']
   const does = armed === null ? `runs ${query}` : `runs ${query} and kills it at ${armed.step}${occurrence}`
   return words(keys, details.length === 0 ? does : `${does}, ${details.join(', ')}`)
 }

@@ -16,13 +16,34 @@ test('it ends by itself, dies where it is armed, and says what it failed with', 
   await expect(live.do({ name: 'run', query: 'vip' })).rejects.toMatchObject({ code: 'unknown-query' })
 })
 
-test('idempotence and app id hold for that run alone', async () => {
+test('idempotence and app id hold for that run; what is shown of the next attempt is as it was, until a run that does not say', async () => {
   const live = await openLive(temporaryFolder(), CALM)
+  const attempts = () => live.status('events_copy')?.batchAttempts.map(({ idempotent, appId }) => ({ idempotent, appId }))
   await live.do({ name: 'send', part: 1 })
   await live.do({ name: 'run', query: 'bronze_orders' })
-  await live.do({ name: 'run', query: 'events_copy', idempotent: true, appId: 'mine' })
-  await live.until('a look', () => live.status('events_copy')?.batchAttempts.at(-1)?.appId === 'mine')
+  const armed = { step: 'table-committed', occurrence: 1 } as const
+  await live.do({ name: 'run', query: 'events_copy', idempotent: true, appId: 'mine', armed })
+  await live.until('a look', () => attempts()?.length === 1)
+  expect(attempts()).toEqual([{ idempotent: true, appId: 'mine' }])
+  expect(live.query('events_copy').idempotent).toBe(true)
+  await live.do({ name: 'run', query: 'events_copy' })
+  await live.until('a look', () => attempts()?.length === 2)
+  expect(attempts()?.at(-1)).toEqual({ idempotent: false, appId: null })
   expect(live.query('events_copy').idempotent).toBe(false)
+})
+
+test('a run is not held by the single steps of the process before it', async () => {
+  const live = await openLive(temporaryFolder(), CALM)
+  await live.do({ name: 'send', part: 1 })
+  await live.do({ name: 'pause' })
+  await live.do({ name: 'start', query: 'bronze_orders' })
+  await live.until('a step that is held', () => live.query('bronze_orders').heldAt !== null)
+  await live.do({ name: 'resume' })
+  await live.do({ name: 'step', query: 'bronze_orders' })
+  await live.do({ name: 'kill', query: 'bronze_orders' })
+  expect(live.query('bronze_orders')).toMatchObject({ process: 'none', isHeld: true })
+  expect(await live.do({ name: 'run', query: 'bronze_orders' })).toBe('bronze_orders is caught up')
+  expect(live.query('bronze_orders').isHeld).toBe(false)
 })
 
 test('it is killed and stopped as any while it runs, and refused when it runs already', async () => {

@@ -5,6 +5,7 @@ import stringWidth from 'string-width'
 import { describe, expect, test } from 'vitest'
 import { realEffects } from '../../src/effects.js'
 import { listScenarios } from '../../src/scenario/library.js'
+import { parseScenario } from '../../src/scenario/parse-scenario.js'
 import type { PlayEvent } from '../../src/scenario/play-event.js'
 import { frameOf } from '../../src/tui/frame.js'
 import type { Size } from '../../src/tui/line.js'
@@ -98,6 +99,14 @@ test('what was not met says what was found, and the end says it too', () => {
   const picture = pictureOf(playing(STORY), 80, 24)
   expect(picture).toContain('✗ query bronze_orders: rows 9 (found 18)'.replace('query ', ''))
   expect(picture).toContain('✗ 1 of 2 expectations met. The workspace is yours')
+})
+
+test('a line names the key of idempotence where it is not so already', () => {
+  const scenario = parseScenario('title: Mine\nscript:\n  - say: Once.\n  - run: { query: events_copy, idempotent: true }\n', 'mine.yaml')
+  const play = { ...initialPlay(setting({}, scenario)), phase: 'playing' as const, captions: ['Once.'], at: 1 }
+  const now = (idempotent: boolean) => /now: (.*)/.exec(pictureOf({ ...modelWith({ live: { events_copy: { idempotent } } }), play }, 80, 24))?.[1]?.trim()
+  expect(now(false)).toBe('i s  runs events_copy, idempotence on')
+  expect(now(true)).toBe('s  runs events_copy, idempotence on')
 })
 
 test('the help has the keys of the play first', () => {
