@@ -3,8 +3,8 @@
  * The command `streamtop`: gives a command line the real process, and is the only place that ends it.
  *
  * The first ctrl-c (or SIGTERM, SIGHUP) asks the verb to end cleanly, the second ends at once; the exit code is the signal's
- * either way. When nobody reads stdout or stderr any more the process ends quietly with 0, as `| head` expects; when their terminal is
- * gone, that is a SIGHUP.
+ * either way. When nobody reads stdout or stderr any more the verb is asked to end too, and at its next word the process ends quietly
+ * with 0, as `| head` expects; when their terminal is gone, that is a SIGHUP.
  */
 import { runCommandLine } from './commands/command-line.js'
 import { VERBS } from './commands/registry.js'
@@ -31,11 +31,17 @@ for (const [signal, exitCode] of Object.entries(SIGNAL_EXIT_CODES)) {
   })
 }
 
+let isUnread = false
 for (const stream of [process.stdout, process.stderr]) {
   stream.on('error', (error: NodeJS.ErrnoException) => {
     // Who was asked to end does so by itself, whoever hears what it has to say.
     if (error.code === 'EIO') askToEnd(SIGNAL_EXIT_CODES.SIGHUP)
-    else if (signalExitCode === undefined) process.exit(error.code === 'EPIPE' ? 0 : 1)
+    else if (signalExitCode !== undefined) return
+    else if (error.code !== 'EPIPE') process.exit(1)
+    else {
+      isUnread = true
+      askToEnd(0)
+    }
   })
 }
 
@@ -57,10 +63,11 @@ function workingFolder(): string {
 const exitCode = await runCommandLine(process.argv.slice(2), VERBS, {
   workingFolder,
   output: {
-    stdout: (text) => void process.stdout.write(text),
+    stdout: (text) => void (isUnread ? process.exit(0) : process.stdout.write(text)),
     stderr: (text) => void process.stderr.write(text),
     stdoutIsTerminal: process.stdout.isTTY === true,
     stderrIsTerminal: process.stderr.isTTY === true,
+    isUnread: () => isUnread,
   },
   signal: controller.signal,
   showStacks: process.env.STREAMTOP_DEBUG === '1',

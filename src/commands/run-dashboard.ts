@@ -17,7 +17,7 @@ export async function runDashboard(context: Context<DashboardVerbOptions>): Prom
   if (!context.options.fresh) return watch(context)
   const { fx, output } = context
   const workspace = join(tmpdir(), `streamtop-${fx.randomUuid().slice(0, 8)}`)
-  // Also when a second ctrl-c or a closed pipe ends the process on the spot: after its children were killed.
+  // Also when a second ctrl-c ends the process on the spot: after its children were killed.
   const forget = onExit(() => removeIfPossible(workspace, fx), { alwaysLast: true })
   try {
     const exitCode = await watch({ ...context, workspace })

@@ -79,4 +79,6 @@ export interface Output {
   stderr(text: string): void
   readonly stdoutIsTerminal: boolean
   readonly stderrIsTerminal: boolean
+  /** Nobody reads any more: who has queries to stop says nothing more, for the next word on stdout ends the process on the spot. */
+  isUnread?(): boolean
 }

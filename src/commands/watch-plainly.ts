@@ -17,7 +17,7 @@ export async function watchPlainly(context: Context<DashboardVerbOptions>, optio
   const { workspace, json, output, fx } = context
   const lines = new PlainLines({ json, timeZoneOffsetMinutes: fx.timeZoneOffsetMinutes(fx.nowMs()) })
   const say = (text: string) => {
-    if (text !== '') output.stdout(text)
+    if (text !== '' && !output.isUnread?.()) output.stdout(text)
   }
   const { session } = await openProgramSession(
     options,

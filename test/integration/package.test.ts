@@ -132,15 +132,18 @@ describe('how a process ends', () => {
     expect(await signalled('linger', ['SIGINT', 'SIGINT'])).toEqual({ exitCode: 130, stdout: 'ready\nasked\n' })
   })
 
-  test('a closed pipe ends quietly with 0', async () => {
-    const child = spawn(process.execPath, [await slowCommand(), 'chatter'], { stdio: ['ignore', 'pipe', 'pipe'] })
+  test.each([
+    ['a verb that goes on, quietly', 'chatter', ''],
+    ['a verb that is heard no more cleanly, and', 'listener', 'ended cleanly\n'],
+  ])('a closed pipe ends %s with 0', async (_, verb, said) => {
+    const child = spawn(process.execPath, [await slowCommand(), verb], { stdio: ['ignore', 'pipe', 'pipe'] })
     let stderr = ''
     child.stderr.on('data', (data) => {
       stderr += data
     })
     child.stdout.once('data', () => child.stdout.destroy())
     const exitCode = await new Promise((resolve) => child.on('close', resolve))
-    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' })
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: said })
   })
 })
 
@@ -194,6 +197,11 @@ function slowCommand(): Promise<string> {
       } },
       { name: 'chatter', summary: 'prints without end', run: async ({ output }) => {
         for (;;) { output.stdout('x'.repeat(1_000) + '\\n'); await new Promise((resolve) => setImmediate(resolve)) }
+      } },
+      { name: 'listener', summary: 'prints until it is asked to end', run: async ({ signal, output }) => {
+        while (!signal.aborted) { output.stdout('x'.repeat(1_000) + '\\n'); await new Promise((resolve) => setImmediate(resolve)) }
+        if (output.isUnread()) output.stderr('ended cleanly\\n')
+        return 0
       } },
     ]`
   slow ??= build({
