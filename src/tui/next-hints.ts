@@ -35,7 +35,7 @@ function hintsOf(subject: Subject, isForetold: boolean): readonly Hint[] {
   const newest = status?.batchAttempts.at(-1)
   switch (condition.name) {
     case 'failed':
-      if (readsAnotherTable(subject)) return [hint('reset', 'a new checkpoint, then s: it reads the new table from its beginning')]
+      if (readsAnotherSource(subject)) return [hint('reset', `a new checkpoint, then s: it reads the new ${live.info.source?.kind} from its beginning`)]
       return [hint('start', 'try it again'), ...(isForetold ? beforeTheNextAttempt(subject) : [])]
     case 'killed':
     case 'stopped':
@@ -63,9 +63,9 @@ function hintsOf(subject: Subject, isForetold: boolean): readonly Hint[] {
 }
 
 /** Its source was dropped and made again: every start fails until it has a new checkpoint. */
-function readsAnotherTable({ live, status }: Subject): boolean {
+function readsAnotherSource({ live, status }: Subject): boolean {
   const error = live.ending?.error ?? status?.lastError ?? null
-  return error?.condition === 'DIFFERENT_DELTA_TABLE_READ_BY_STREAMING_SOURCE'
+  return live.info.source?.kind === 'topic' ? error?.code === 'source-changed' : error?.condition === 'DIFFERENT_DELTA_TABLE_READ_BY_STREAMING_SOURCE'
 }
 
 /** Whether switching idempotence would change what becomes of a batch that is written and not committed. */

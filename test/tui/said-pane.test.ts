@@ -51,6 +51,11 @@ test('where each start would fail in the same way, what ends that', () => {
   const error = { code: 'table-recreated' as const, message: 'made again', hint: null, condition: 'DIFFERENT_DELTA_TABLE_READ_BY_STREAMING_SOURCE' }
   const live = { process: 'none' as const, pid: null, ending: ending('failed', { error, by: null }) }
   expect(hints(modelWith({ live: { events_copy: live } }))).toEqual(['R a new checkpoint, then s: it reads the new table from its beginning'])
+  const again = { code: 'source-changed' as const, message: 'deleted and made again', hint: null, condition: null }
+  const changed = (error: typeof again) => ({ ...live, ending: ending('failed', { error, by: null }) })
+  const ofTopic = modelWith({ live: { bronze_orders: changed(again) }, model: { selected: 'bronze_orders' } })
+  expect(hints(ofTopic)).toEqual(['R a new checkpoint, then s: it reads the new topic from its beginning'])
+  expect(hints(modelWith({ live: { events_copy: changed(again) } }))).toEqual(['s try it again'])
 })
 
 test('in an empty workspace the three keys that are enough to begin', () => {
