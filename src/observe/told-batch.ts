@@ -89,7 +89,11 @@ function severalLives(query: QueryStatus): string | null {
   if (!earlierLives || !writtenTwice || (verdict !== 'duplicated' && !query.alsoDuplicated)) return null
   const checkpoints = earlierLives === 1 ? 'an earlier checkpoint' : `${earlierLives} earlier checkpoints`
   const why = idempotent ? 'with another app id the table could not know them' : 'idempotence was off, so nothing in the table told'
-  return `${query.name} has a new checkpoint and read ${source?.name ?? 'its source'} from its beginning: ${counted(writtenTwice, 'row')} that ${sink?.name ?? 'its table'} had from ${checkpoints} ${writtenTwice === 1 ? 'was' : 'were'} written once more; ${why}.`
+  const begins = `${query.name} has a new checkpoint and read ${source?.name ?? 'its source'} from its beginning`
+  // A record that is read again makes the same row. Where no two are equal the offsets counted other records then.
+  if (source?.kind === 'topic' && query.duplicates === 0)
+    return `${begins}: ${sink?.name ?? 'its table'} has ${counted(writtenTwice, 'row')} of the same offsets from ${checkpoints}, and no two rows are equal: the topic had other records then.`
+  return `${begins}: ${counted(writtenTwice, 'row')} that ${sink?.name ?? 'its table'} had from ${checkpoints} ${writtenTwice === 1 ? 'was' : 'were'} written once more; ${why}.`
 }
 
 /** Duplicates that are somebody else's doing. */

@@ -281,6 +281,12 @@ describe('a batch that is done', () => {
       'events_copy has a new checkpoint and read bronze_orders from its beginning: 6 rows that events_copy had from an earlier checkpoint were written once more; with another app id the table could not know them.',
     ],
     [
+      'of a new checkpoint on a topic that was made again',
+      'on T',
+      { ...bad, idempotent: true, earlierLives: 1, duplicates: 0, source: { kind: 'topic', name: 'orders' } },
+      'events_copy has a new checkpoint and read orders from its beginning: events_copy has 6 rows of the same offsets from an earlier checkpoint, and no two rows are equal: the topic had other records then.',
+    ],
+    [
       'behind several that were skipped',
       'on T',
       { ...OTHERS, verdict: 'missing', missing: 12, leftOut: { firstBatchId: 0, lastBatchId: 6, rows: 51 } },
