@@ -109,7 +109,8 @@ export function planAnyStart(found: FoundCheckpoint, options: { readonly acceptG
 
   const passedOver = found.offsets.filter((batchId) => batchId > committed && batchId < newest)
   if (committed < newest - 1 && !options.acceptGap) throw gap(found, newest, committed, passedOver)
-  const endOffset = end.sources[0] ?? null
+  // One of several sources may have nothing yet.
+  const endOffset = end.sources.find((source) => source !== null) ?? null
   if (endOffset === null) throw damagedFile(offsetsPath(found.folder, newest), `has no offset for the source: where batch ${newest} ends is not known`)
   const startOffset = before?.sources[0] ?? null
   const { timestampMs, watermarkMs, conf } = end

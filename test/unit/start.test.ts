@@ -204,6 +204,14 @@ describe('checkpoints that are not for us', () => {
     put('offsets/0', `v1\n{"conf":{"a":"b"}}\n${line(0)}\n-`)
     expect(outcomeOf(() => start())).toBe('several-sources')
     expect(readCheckpoint(folder, realEffects)).toMatchObject({ sources: [line(0), null], damage: null })
+    // A batch that is committed and one that is not, of whose sources the first has nothing yet.
+    for (const commits of [[0, 1], [0]]) {
+      lay({ offsets: [0, 1], commits })
+      for (const batchId of [0, 1]) put(`offsets/${batchId}`, `v1\n{"conf":{}}\n-\n${line(batchId)}`)
+      if (commits.length === 1) rmSync(join(folder, 'commits/1'))
+      expect(outcomeOf(() => start())).toBe('several-sources')
+      expect(readCheckpoint(folder, realEffects)).toMatchObject({ sources: [null, line(1)], damage: null })
+    }
     put('state/0/0/1.delta', 'x')
     expect(outcomeOf(() => start())).toBe('stateful-checkpoint')
     expect(readCheckpoint(folder, realEffects)).toMatchObject({ stateful: true, damage: null })
