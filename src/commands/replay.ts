@@ -18,7 +18,7 @@ export const replay: Verb = {
     checkName('query', name)
     checkForeign(workspace, adopt, fx)
     // A name that nothing is known of was most likely misspelled.
-    if (!fx.files.exists(checkpointFolder(workspace, name))) findQuery(await loadQueries(configFile ?? findConfig(workspace, fx), fx), name)
+    if (fx.files.status(checkpointFolder(workspace, name)) === null) findQuery(await loadQueries(configFile ?? findConfig(workspace, fx), fx), name)
     const batchId = await replayNewestBatch(workspace, name, fx)
     if (json) output.stdout(`${safeJson({ query: name, batchId })}\n`)
     else if (output.stderrIsTerminal) output.stderr(`batch ${batchId} of ${name} runs again at the next run\n`)

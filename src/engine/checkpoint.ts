@@ -5,7 +5,7 @@
  */
 import { basename, dirname, join } from 'node:path'
 import type { Effects } from '../effects.js'
-import { StreamtopError } from '../errors.js'
+import { isMachineError, knownError, StreamtopError } from '../errors.js'
 import { type CommitsFile, formatCommit, parseCommit } from './commits-file.js'
 import { damagedFile, jsonObject } from './damaged-file.js'
 import { formatOffsets, type OffsetsFile, parseOffsets } from './offsets-file.js'
@@ -150,7 +150,7 @@ export function readFile(path: string, fx: Effects): string | null {
   try {
     return fx.files.readIfPresent(path)?.toString('utf8') ?? null
   } catch (cause) {
-    throw damagedFile(path, `cannot be read (${(cause as NodeJS.ErrnoException).code ?? String(cause)})`, { cause })
+    throw unreadable(path, 'read', cause)
   }
 }
 
@@ -177,6 +177,12 @@ function listFolder(path: string, fx: Effects): string[] {
   try {
     return fx.files.list(path)
   } catch (cause) {
-    throw damagedFile(path, `cannot be listed (${(cause as NodeJS.ErrnoException).code ?? String(cause)})`, { cause })
+    throw unreadable(path, 'listed', cause)
   }
+}
+
+/** What the machine does not let us read is not damaged, and a reset would be the wrong cure. */
+function unreadable(path: string, how: 'read' | 'listed', cause: unknown): StreamtopError {
+  const known = isMachineError(cause) ? knownError(cause) : null
+  return known ?? damagedFile(path, `cannot be ${how} (${(cause as NodeJS.ErrnoException).code ?? String(cause)})`, { cause })
 }

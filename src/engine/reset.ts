@@ -20,7 +20,7 @@ export async function resetQuery(workspace: string, query: string, fx: Effects):
   const lock = await acquireLock(workspace, query, fx)
   try {
     removeResetRemains(folder, fx)
-    if (!fx.files.exists(folder)) return false
+    if (fx.files.status(folder) === null) return false
     const aside = resetPath(folder, fx)
     fx.files.rename(folder, aside)
     fx.files.removeFolder(aside)
@@ -54,10 +54,13 @@ export async function replayNewestBatch(workspace: string, query: string, fx: Ef
   }
 }
 
-/** Whether there can be a checkpoint, or what a reset has left of one. Where not, no lock is taken: a mistyped name leaves nothing behind. */
+/**
+ * Whether there can be a checkpoint, or what a reset has left of one. Where not, no lock is taken: a mistyped name leaves nothing behind.
+ * A folder that may not be looked into is not taken for one in which there is none.
+ */
 function hasRun(workspace: string, query: string, fx: Effects): boolean {
   checkName('query', query)
-  return fx.files.exists(checkpointFolder(workspace, query)) || isLockThere(workspace, query, fx)
+  return fx.files.status(checkpointFolder(workspace, query)) !== null || isLockThere(workspace, query, fx)
 }
 
 function nothingToReplay(why: string, query: string): StreamtopError {

@@ -21,7 +21,8 @@ export function sentenceOf(query: QueryStatus, next: NextAttempt = { idempotentN
 function tell(query: QueryStatus, next: NextAttempt): string | null {
   if (query.state === 'failed') return failed(query, next)
   const { lastError } = query
-  if (lastError !== null && REFUSALS.has(lastError.code)) return `${query.name} will not start: ${ended(lastError.message)}${toDo(lastError.hint)}`
+  if (lastError !== null && (REFUSALS.has(lastError.code) || UNREADABLE.has(lastError.code)))
+    return `${query.name} will not start: ${ended(lastError.message)}${toDo(lastError.hint)}`
   if (query.state === 'waiting' && lastError !== null) return `${query.name} waits: ${ended(lastError.message)}${toDo(lastError.hint)}`
   if (query.state === 'waiting' && query.source !== null) return `${query.name} waits for ${query.source.kind} ${query.source.name}, which is not there yet.`
   if (query.state === 'running' || query.state === 'waiting' || query.state === 'paused') return runningAgain(query) ?? done(query)
@@ -40,6 +41,8 @@ function tell(query: QueryStatus, next: NextAttempt): string | null {
 
 /** What a start would refuse, whatever happened before. */
 const REFUSALS: ReadonlySet<string> = new Set(['checkpoint-damaged', 'checkpoint-gap', 'metadata-missing'])
+/** The same, where the checkpoint may not be read. */
+const UNREADABLE: ReadonlySet<string> = new Set(['not-permitted', 'disk-failed'])
 /** What ends the next start too, until something is mended. */
 const LASTING: ReadonlySet<string> = new Set([
   ...REFUSALS,

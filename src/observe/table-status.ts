@@ -1,7 +1,7 @@
 /** A table as the status shows it: what is on disk, then its rows counted. */
 import { join } from 'node:path'
 import type { Effects } from '../effects.js'
-import { StreamtopError } from '../errors.js'
+import { knownError, StreamtopError } from '../errors.js'
 import { DiskMarks } from './disk-marks.js'
 import { type FileRows, StillCounting } from './file-rows.js'
 import type { OverlaidLog } from './overlaid-log.js'
@@ -111,7 +111,7 @@ function orNull<T>(read: () => T): T | null {
   try {
     return read()
   } catch (error) {
-    if (error instanceof StreamtopError) return null
+    if (knownError(error) !== null) return null
     throw error
   }
 }
