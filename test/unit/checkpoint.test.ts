@@ -245,6 +245,12 @@ it('names', () => {
   for (const bad of ['', '.', '..', '.a', '-a', 'a..b', 'a/b', 'a b', 'ä', 'a\n', 'x'.repeat(129), 'a\0']) {
     expect(errorOf(() => checkName('table', bad))).toMatchObject({ code: 'bad-name', message: expect.stringContaining('table') })
   }
+  // A folder of such a name would be a journal to SQLite, and the end of every verb.
+  for (const database of ['_log.db', '_log.db-journal', '_log.db-wal', '_LOG.DB-shm', '_counts.db', '_counts.db-journal']) {
+    expect(errorOf(() => checkName('table', database))).toMatchObject({ code: 'bad-name', hint: expect.stringContaining('_log.db') })
+    expect(checkName('query', database)).toBe(database)
+  }
+  for (const good of ['_log', 'log.db', '_counts_db', 'a_log.db']) expect(checkName('table', good)).toBe(good)
 })
 
 it('a missing file is named', () => {
