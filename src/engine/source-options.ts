@@ -44,12 +44,12 @@ export function tableSourceOptions(pairs: readonly string[]): TableSourceOptions
   const given = readPairs(pairs, TABLE_OPTIONS, 'a table')
   const maxBytesPerTrigger = given.has('maxBytesPerTrigger') ? byteCount('maxBytesPerTrigger', given) : null
   return {
-    maxFilesPerTrigger: wholeNumber('maxFilesPerTrigger', given, 1) ?? (maxBytesPerTrigger === null ? DEFAULT_MAX_FILES_PER_TRIGGER : null),
+    maxFilesPerTrigger: limit('maxFilesPerTrigger', given) ?? (maxBytesPerTrigger === null ? DEFAULT_MAX_FILES_PER_TRIGGER : null),
     maxBytesPerTrigger,
     skipChangeCommits: yesOrNo('skipChangeCommits', given, false),
     ignoreDeletes: yesOrNo('ignoreDeletes', given, false),
     ignoreChanges: yesOrNo('ignoreChanges', given, false) || yesOrNo('ignoreFileDeletion', given, false),
-    startingVersion: given.get('startingVersion')?.toLowerCase() === 'latest' ? 'latest' : wholeNumber('startingVersion', given, 0, ' or latest'),
+    startingVersion: startingVersion(given),
   }
 }
 
@@ -60,7 +60,7 @@ export function tableSourceOptions(pairs: readonly string[]): TableSourceOptions
 export function topicSourceOptions(pairs: readonly string[]): TopicSourceOptions {
   const given = readPairs(pairs, TOPIC_OPTIONS, 'a topic')
   return {
-    maxOffsetsPerTrigger: wholeNumber('maxOffsetsPerTrigger', given, 1),
+    maxOffsetsPerTrigger: limit('maxOffsetsPerTrigger', given),
     startingOffsets: startingOffsets(given),
     failOnDataLoss: yesOrNo('failOnDataLoss', given, true),
     isolation: isolation(given),
@@ -101,12 +101,23 @@ function unknownOption(key: string, known: readonly string[], source: string): S
   })
 }
 
-function wholeNumber(name: string, given: Given, least: number, or = ''): number | null {
+/** Spark's Long: whoever wants no limit gives its end. Above what a number here can tell apart there is nothing to be limited. */
+const MOST = 2 ** 63
+
+function limit(name: string, given: Given): number | null {
   const value = given.get(name)
   if (value === undefined) return null
-  const number = /^[0-9]+$/.test(value) ? Number(value) : -1
-  if (number >= least && Number.isSafeInteger(number)) return number
-  throw illTyped(name, value, `a whole number from ${least} on${or}`)
+  const number = /^[0-9]+$/.test(value) ? Number(value) : 0
+  if (number >= 1 && number <= MOST) return Math.min(number, Number.MAX_SAFE_INTEGER)
+  throw illTyped(name, value, 'a whole number from 1 on')
+}
+
+function startingVersion(given: Given): number | 'latest' | null {
+  const value = given.get('startingVersion')
+  if (value === undefined) return null
+  if (value.toLowerCase() === 'latest') return 'latest'
+  if (/^[0-9]+$/.test(value) && Number.isSafeInteger(Number(value))) return Number(value)
+  throw illTyped('startingVersion', value, 'a whole number from 0 on or latest')
 }
 
 function yesOrNo(name: string, given: Given, unlessGiven: boolean): boolean {
@@ -121,7 +132,7 @@ function byteCount(name: string, given: Given): number {
   const value = given.get(name) ?? ''
   const found = /^([0-9]+)\s*(?:([kmgtp])b?|b)?$/i.exec(value)
   const bytes = found ? Number(found[1]) * 1024 ** ' kmgtp'.indexOf((found[2] ?? ' ').toLowerCase()) : 0
-  if (bytes >= 1 && Number.isSafeInteger(bytes)) return bytes
+  if (bytes >= 1 && bytes <= MOST) return Math.min(bytes, Number.MAX_SAFE_INTEGER)
   throw illTyped(name, value, 'a size such as 1048576, 512k or 10m')
 }
 

@@ -36,6 +36,18 @@ describe('options of a source', () => {
     ['1G', 1024 ** 3],
   ])('maxBytesPerTrigger=%s', (text, bytes) => expect(tableSourceOptions([`maxBytesPerTrigger=${text}`]).maxBytesPerTrigger).toBe(bytes))
 
+  it('takes the end of a Long for no limit, as Spark does, and nothing behind it', () => {
+    const [end, behind] = ['9223372036854775807', '9223372036854779904']
+    expect(topicSourceOptions([`maxOffsetsPerTrigger=${end}`]).maxOffsetsPerTrigger).toBe(Number.MAX_SAFE_INTEGER)
+    expect(tableSourceOptions([`maxBytesPerTrigger=${end}`, `maxFilesPerTrigger=${end}`])).toMatchObject({
+      maxBytesPerTrigger: Number.MAX_SAFE_INTEGER,
+      maxFilesPerTrigger: Number.MAX_SAFE_INTEGER,
+    })
+    expect(tableSourceOptions(['maxBytesPerTrigger=8191p']).maxBytesPerTrigger).toBe(Number.MAX_SAFE_INTEGER)
+    expect(errorOf(() => topicSourceOptions([`maxOffsetsPerTrigger=${behind}`])).code).toBe('usage')
+    expect(errorOf(() => tableSourceOptions([`maxBytesPerTrigger=${behind}`])).code).toBe('usage')
+  })
+
   it.each([
     { pair: 'maxFilesPerTriger=1', words: 'did you mean maxFilesPerTrigger?' },
     { pair: 'maxfiles=1', words: 'It has maxFilesPerTrigger' },
