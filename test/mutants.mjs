@@ -21,6 +21,9 @@ const HARNESSES = {
 
 const CONTROLS = Object.keys(HARNESSES).map((findBy) => ({ name: `no bug (${findBy})`, edits: [], findBy, isControl: true }))
 const wanted = [...PLANTED_BUGS, ...CONTROLS].filter(({ name }) => only === undefined || only.includes(name))
+const unknown = (only ?? []).filter((name) => !wanted.some((one) => one.name === name))
+// Nothing tried would be nothing wrong.
+if (unknown.length > 0) throw new Error(`there is no planted bug ${unknown.join(', ')}: test/mutants/planted-bugs.mjs has their names`)
 const startedMs = performance.now()
 const results = []
 const queue = [...wanted]
