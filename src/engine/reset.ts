@@ -38,20 +38,26 @@ export async function resetQuery(workspace: string, query: string, fx: Effects):
 export async function replayNewestBatch(workspace: string, query: string, fx: Effects): Promise<number> {
   if (!hasRun(workspace, query, fx)) throw nothingToReplay(`${query} has no batch to replay`, query)
   const folder = checkpointFolder(workspace, query)
+  // A lock makes a folder of Spark's ours, so one that is refused is looked at before.
+  if (!isLockThere(workspace, query, fx)) committedBatch(query, folder, fx)
   const lock = await acquireLock(workspace, query, fx)
   try {
-    const start = planStart(findCheckpoint(folder, fx))
-    if (start.kind === 'next') {
-      removeCommit(folder, start.batchId - 1, fx)
-      return start.batchId - 1
-    }
-    throw nothingToReplay(
-      start.kind === 'new' ? `${query} has no batch to replay` : `batch ${start.batchId} of ${query} has no commit: it runs again anyway`,
-      query,
-    )
+    const batchId = committedBatch(query, folder, fx)
+    removeCommit(folder, batchId, fx)
+    return batchId
   } finally {
     lock.release()
   }
+}
+
+/** The newest batch of the offsets log, which has a commit. */
+function committedBatch(query: string, folder: string, fx: Effects): number {
+  const start = planStart(findCheckpoint(folder, fx))
+  if (start.kind === 'next') return start.batchId - 1
+  throw nothingToReplay(
+    start.kind === 'new' ? `${query} has no batch to replay` : `batch ${start.batchId} of ${query} has no commit: it runs again anyway`,
+    query,
+  )
 }
 
 /**

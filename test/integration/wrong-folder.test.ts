@@ -83,6 +83,18 @@ test.each([
   expect([spark.list(), spark.list('tables'), spark.list('checkpoints')]).toEqual(before)
 })
 
+test.each([
+  ['third-batch-pending', 'batch 2 of events_copy has no commit: it runs again anyway'],
+  ['commits-behind', 'and the commits end at batch 0'],
+  ['offsets-cut', 'is broken or cut off'],
+])('a replay that is refused in %s does not take the folder over', (name, message) => {
+  const { streamtop, list } = commandFolder(sparkWorkspace(name))
+  const before = [list(), list('tables'), list('checkpoints')]
+  expect(streamtop('replay events_copy --adopt')).toMatchObject({ stdout: '', stderr: expect.stringContaining(message) })
+  expect([list(), list('tables'), list('checkpoints')]).toEqual(before)
+  expect(streamtop('run events_copy')).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('was made by another tool') })
+})
+
 test('a play has no place for its workspace: of several each has failed, and the others are tried all the same', () => {
   const { streamtop, path } = commandFolder()
   writeFileSync(path('file'), '')
