@@ -26,7 +26,7 @@ export const run: Verb<RunVerbOptions> = {
   options: [
     { flags: '--idempotent', description: 'write with the pair (app id, batch id)' },
     { flags: '--no-idempotent', description: 'write plainly: a batch that runs again is written again' },
-    { flags: '--app-id <id>', description: "the app id of idempotent writes; the query's name unless given" },
+    { flags: '--app-id <id>', description: "the app id of idempotent writes; the query's name unless given", parse: parseAppId },
     { flags: '--option <key=value>', description: 'an option of the source, as Spark names it; may be repeated', parse: collect },
     { flags: '--crash', description: 'die after the table has the batch, before it is committed', conflicts: ['crashAt'] },
     { flags: '--crash-at <step>', description: 'die at a step, STEP or STEP:OCCURRENCE', parse: parseCrashAt },
@@ -49,6 +49,12 @@ export const run: Verb<RunVerbOptions> = {
 function collect(text: string, previous: unknown): readonly string[] {
   if (!/^[^=]+=/.test(text)) throw new StreamtopError('usage', `--option takes KEY=VALUE, not ${text}`, { hint: 'for example --option maxFilesPerTrigger=1' })
   return [...((previous as readonly string[] | undefined) ?? []), text]
+}
+
+/** Delta has no txn without a name: told before a batch is begun with it. */
+function parseAppId(text: string): string {
+  if (text === '') throw new StreamtopError('usage', '--app-id takes a text that is not empty', { hint: 'for example: --app-id events_copy_2' })
+  return text
 }
 
 function parseCrashAt(text: string): { readonly step: Step; readonly occurrence: number } {

@@ -60,6 +60,7 @@ describe('what cannot be done', () => {
   test.each([
     ['run bronze_orders events_copy --crash', 2, /^streamtop: --crash and --crash-at kill one query.*\n.+\n$/],
     ['run event_copy', 2, /^streamtop: there is no query event_copy\ndid you mean events_copy\? The queries are .*\n$/],
+    ['run events_copy --idempotent --app-id ', 2, /^streamtop: --app-id takes a text that is not empty\n/],
     ['run events_copy --crash-at lunch', 2, /^streamtop: --crash-at takes STEP.*\nthe steps are planned, .*\n$/],
     ['run events_copy --option maxFilesPerTriger=1', 2, /maxFilesPerTriger/],
     ['run events_copy', 1, /^streamtop: there is no table bronze_orders.*\n.+\n$/],
