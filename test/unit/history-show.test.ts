@@ -168,6 +168,13 @@ describe('streamtop show', () => {
     ])
   })
 
+  it('has a float with the digits that Spark gives it, and none that a double would add', () => {
+    const texts = ['1.1', '-0.1', '16777216', '3.4028235E38', '1.17549435E-38', '1.0E10', 'NaN', '-Infinity', '-0.0', '0']
+    const rows = texts.map((text) => ({ f: Math.fround(Number(text)) }))
+    const shown = jsonRows(columnsFromRows(defineSchema({ f: 'float' }), rows), rows.length).map(({ f }) => f)
+    expect(shown).toEqual([1.1, -0.1, 16777216, 3.4028235e38, 1.1754944e-38, 1e10, 'NaN', '-Infinity', '-0.0', 0])
+  })
+
   it('of a table or version that is not there is an error that says what is', async () => {
     const story = await copied()
     await expect(showOf(story, 'none')).rejects.toMatchObject({ code: 'unknown-table', message: 'there is no table none in this workspace' })
