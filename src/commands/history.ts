@@ -24,9 +24,9 @@ export const history: Verb<HistoryOptions> = {
 const DEFAULT_LIMIT = 20
 
 async function runHistory({ workspace, arguments: [table = ''], options, json, output, fx }: Context<HistoryOptions>): Promise<number> {
-  const { checkName } = await import('../names.js')
+  const { checkTableToRead } = await import('../observe/table-to-read.js')
   const { tableHistory } = await import('../observe/table-history.js')
-  checkName('table', table)
+  checkTableToRead(workspace, table, fx)
   const lines = tableHistory(workspace, table, options.limit ?? DEFAULT_LIMIT, fx)
   if (lines === null) {
     const { noSuchTable } = await import('../store/store.js')

@@ -28,9 +28,9 @@ export const show: Verb<ShowOptions> = {
 const DEFAULT_LIMIT = 20
 
 async function runShow({ workspace, arguments: [table = ''], options, json, output, fx }: Context<ShowOptions>): Promise<number> {
-  const { checkName } = await import('../names.js')
+  const { checkTableToRead } = await import('../observe/table-to-read.js')
   const { readTableRows } = await import('../observe/read-table.js')
-  checkName('table', table)
+  checkTableToRead(workspace, table, fx)
   const limit = options.limit ?? DEFAULT_LIMIT
   // One more than is shown, so that it can be said whether there are more.
   const found = await readTableRows(workspace, table, { version: options.version, enough: limit + 1 }, fx)

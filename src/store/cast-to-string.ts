@@ -24,14 +24,15 @@ export function hexText(bytes: Uint8Array): string {
     .toUpperCase()
 }
 
-/** Java's Double.toString: `1.0`, `1.0E10`, `NaN`, `-Infinity`, with the fewest digits that give the number back. */
+/** Java's Double.toString: `1.0`, `1.0E10`, `NaN`, `-Infinity`, with the fewest digits from two on that give the number back. */
 export function doubleText(value: number): string {
-  return javaText(value, value.toExponential())
+  const text = value.toExponential()
+  return javaText(value, text.includes('.') ? text : value.toExponential(1))
 }
 
 /** Java's Float.toString, of a number that is a 32-bit float. */
 export function floatText(value: number): string {
-  for (let digits = 0; digits <= 8; digits++) {
+  for (let digits = 1; digits <= 8; digits++) {
     const text = value.toExponential(digits)
     if (Math.fround(Number(text)) === value) return javaText(value, text)
   }

@@ -1,3 +1,5 @@
+import { cpSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { type HistoryOptions, history } from '../../src/commands/history.js'
 import { type ShowOptions, show } from '../../src/commands/show.js'
@@ -11,6 +13,7 @@ import { columnsFromRows } from '../../src/store/columns-from-rows.js'
 import { Decimal } from '../../src/store/decimal.js'
 import { defineSchema } from '../../src/store/schema.js'
 import { KeptOutput } from '../command-here.js'
+import { sparkWorkspace } from '../spark-fixtures.js'
 import { type Story, temporaryStories } from '../stories/workspace.js'
 
 const newStory = temporaryStories()
@@ -173,6 +176,16 @@ describe('streamtop show', () => {
     const rows = texts.map((text) => ({ f: Math.fround(Number(text)) }))
     const shown = jsonRows(columnsFromRows(defineSchema({ f: 'float' }), rows), rows.length).map(({ f }) => f)
     expect(shown).toEqual([1.1, -0.1, 16777216, 3.4028235e38, 1.1754944e-38, 1e10, 'NaN', '-Infinity', '-0.0', 0])
+  })
+
+  it('has the tables of others too, whatever they are called', async () => {
+    const story = newStory()
+    for (const name of ['Bestellungen für Mai', 'orders=new', '-x']) {
+      cpSync(join(sparkWorkspace('plain-append-crashed'), 'tables', 'bronze_orders'), join(story.folder, 'tables', name), { recursive: true })
+      expect(JSON.parse(await showOf(story, name, {}, true))).toMatchObject({ table: name, rows: expect.arrayContaining([expect.anything()]) })
+      expect(await historyOf(story, name)).toMatch(/ WRITE +- +- +\+9 /)
+    }
+    await expect(showOf(story, 'für Mai')).rejects.toMatchObject({ code: 'bad-name' })
   })
 
   it('of a table or version that is not there is an error that says what is', async () => {
