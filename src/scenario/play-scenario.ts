@@ -139,9 +139,14 @@ async function perform(action: Deed, stage: Stage, fx: Effects): Promise<string>
 }
 
 /** A query that has a process is run in a second one beside it. */
-function run({ query, armed, idempotent, appId, sourceOptions, acceptGap }: ScriptRun, stage: Stage): Promise<string> {
+async function run({ query, armed, idempotent, appId, sourceOptions, acceptGap }: ScriptRun, stage: Stage): Promise<string> {
   const once = { armed, idempotent, appId, sourceOptions, acceptGap }
   if (hasProcess(query, stage)) return stage.runBeside(query, once)
+  // No other line is played before it ends.
+  if (stage.session.state.isPaused)
+    throw new StreamtopError('usage', 'all queries are paused, and this run would never end', {
+      hint: 'write "pause: false" before it, or "start" for a query that is to wait',
+    })
   return stage.session.perform({ name: 'run', query, ...once }, 'scenario')
 }
 

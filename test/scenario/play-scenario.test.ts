@@ -62,6 +62,19 @@ describe('a line that fails', () => {
     expect(events.at(-1)).toEqual({ kind: 'end', isMet: false, expectations: 0, unmet: 0, failedLine: 3 })
   })
 
+  test('is a run while all is paused, which would never end, and said at once', async () => {
+    const events = await playScript(
+      'produce: all',
+      'pause: true',
+      'run: bronze_orders',
+      'expect: { error: usage, says: paused }',
+      'pause: false',
+      'run: bronze_orders',
+    )
+    expect(outcomes(events)[2]).toBe('usage')
+    expect(events.at(-1)).toMatchObject({ isMet: true, unmet: 0 })
+  })
+
   test('is what an expected error is compared with, captions between them', async () => {
     const events = await playScript(
       'run: events_copy',
