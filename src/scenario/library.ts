@@ -1,4 +1,5 @@
 /** Where scenarios lie: those that come with streamtop, found beside dist by their number or name, and files by their path. */
+import { isUtf8 } from 'node:buffer'
 import { basename, dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Effects } from '../effects.js'
@@ -54,10 +55,21 @@ function read(path: string, shown: string, fx: Effects): FoundScenario {
   if (status === null || status.isFolder)
     throw new StreamtopError('source-missing', `there is no file ${shown}`, { hint: '"streamtop play" lists the scenarios that come with it' })
   if (status.size > MOST_BYTES) throw new StreamtopError('bad-config', `${shown}:1: expected a file of at most ${MOST_BYTES / 1024} KiB`)
-  const scenario = parseScenario(fx.files.read(path).toString('utf8'), shown)
+  const scenario = parseScenario(utf8Text(fx.files.read(path), shown), shown)
   // The name has no slash and no "..": it cannot lead out of the folder.
   const configFile = scenario.config === null ? null : join(dirname(path), scenario.config)
   if (configFile !== null && !fx.files.exists(configFile))
     throw new StreamtopError('bad-config', `${shown}:${scenario.configLine}: config: expected a file beside it, found no ${scenario.config}`)
   return { name: basename(path).replace(/\.ya?ml$/, ''), scenario, configFile }
+}
+
+/** Another encoding would be played with signs that nobody wrote. */
+function utf8Text(bytes: Buffer, shown: string): string {
+  if (isUtf8(bytes)) return bytes.toString('utf8')
+  // No byte of a sign of several is a line feed, so a line can be looked at alone.
+  const line = bytes
+    .toString('latin1')
+    .split('\n')
+    .findIndex((text) => !isUtf8(Buffer.from(text, 'latin1')))
+  throw new StreamtopError('bad-config', `${shown}:${line + 1}: expected UTF-8, found other bytes`, { hint: 'save the file as UTF-8' })
 }

@@ -56,6 +56,17 @@ test('what lies beside them is no scenario', () => {
   expect(listScenarios(HERE, fx).map(({ name }) => name)).toEqual(['01-mine'])
 })
 
+test('a file in another encoding names the line where that shows', () => {
+  for (const encoding of ['latin1', 'utf16le'] as const) {
+    writeFileSync(join(HERE, 'other.yaml'), Buffer.from(scriptText(['produce: all', 'say: Für Mai', 'say: ÿ']), encoding))
+    expect(() => find('other.yaml')).toThrow(expect.objectContaining({ code: 'bad-config', message: expect.stringMatching(/^other\.yaml:\d+: expected/) }))
+  }
+  writeFileSync(join(HERE, 'other.yaml'), Buffer.from(scriptText(['produce: all', 'say: Für Mai']), 'latin1'))
+  expect(() => find('other.yaml')).toThrow('other.yaml:4: expected UTF-8, found other bytes')
+  writeFileSync(join(HERE, 'other.yaml'), scriptText(['produce: all', 'say: Für Mai 日本 🙂']))
+  expect(find('other.yaml').name).toBe('other')
+})
+
 test('a query that there is not is told before anything runs', () => {
   const scenario = parseScenario(scriptText(['produce: all', 'run: bronze_oders']), 'mine.yaml')
   expect(() => checkQueries(scenario, ['bronze_orders', 'orders'])).toThrow(
