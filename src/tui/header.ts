@@ -73,7 +73,7 @@ function workspaceTexts(workspace: string, { ellipsis, isAscii }: Glyphs): strin
 }
 
 function accessTexts({ state, isQuitting }: Model): string[] {
-  if (state === null) return isQuitting ? ['not open yet: ctrl-c ends at once', 'ctrl-c ends at once'] : ['opens the workspace']
+  if (state === null) return isQuitting ? ['not open yet: ctrl-c ends it now', 'ctrl-c ends it now'] : ['opens the workspace']
   if (state.access === 'viewer' && state.hasHolderEnded)
     return [
       `viewer: pid ${state.holderPid ?? '?'} has ended; start streamtop again to run the queries`,

@@ -109,7 +109,7 @@ describe('on a terminal', () => {
     const terminal = openTerminal('', { folder })
     await terminal.shows('opens the workspace')
     terminal.press('q')
-    await terminal.shows('ctrl-c ends at once')
+    await terminal.shows('ctrl-c ends it now')
     await quitsWhole(terminal, folder)
   })
 

@@ -48,7 +48,7 @@ test('whose workspace it is stays in the header', () => {
   expect(textOf(header(viewer(), 50, LOOK))).toContain('viewer: pid 4711')
   expect(textOf(header(foreign(), 60, LOOK))).toContain('read-only: made by Spark')
   expect(textOf(header({ ...modelWith(), state: null, view: null }, 60, LOOK))).toContain('opens the workspace')
-  expect(textOf(header({ ...modelWith(), state: null, view: null, isQuitting: true }, 60, LOOK))).toContain('ctrl-c ends at once')
+  expect(textOf(header({ ...modelWith(), state: null, view: null, isQuitting: true }, 60, LOOK))).toContain('ctrl-c ends it now')
   const alone = { ...viewer(), state: viewer().state && { ...viewer().state, hasHolderEnded: true } } as Model
   expect(textOf(header(alone, 120, LOOK))).toContain('viewer: pid 4711 has ended; start streamtop again to run the queries')
   expect(textOf(header(alone, 60, LOOK))).toContain('viewer: pid 4711 has ended')
