@@ -1,6 +1,6 @@
 /** What became of batches that are done, in a sentence: told of one that ran more than once, was skipped, or did harm. Pure. */
 import { counted } from './counted.js'
-import { capital, timesThere } from './expectation.js'
+import { timesThere } from './expectation.js'
 import { isCommitted } from './forecast.js'
 import { rejectedText } from './rejected.js'
 import type { QueryStatus, Stumble } from './status.js'
@@ -106,11 +106,6 @@ function inherited({ name, source, sink, duplicates, writtenTwice, missing, verd
 function rejected({ rejected: count, rejectedTable, source }: QueryStatus): string | null {
   const text = rejectedText(count ?? null, source?.name ?? null, rejectedTable ?? null)
   return text && `${text}.`
-}
-
-/** What the verdict's reasons say, as one text, for whoever shows no list of them; null when there are none. */
-export function reasonsOf({ reasons }: QueryStatus): string | null {
-  return reasons.length === 0 ? null : reasons.map((reason) => `${capital(reason)}.`).join(' ')
 }
 
 function timesOf(count: number): string {

@@ -3,7 +3,6 @@
  * them. Plain arithmetic on integers: exact from year -9999 to far past 9999, and no clock or time zone of this machine is in it.
  */
 
-export const MICROS_PER_SECOND = 1_000_000n
 export const MICROS_PER_DAY = 86_400_000_000n
 
 /** A calendar date; the month counts from 1, year 0 is 1 BC. */

@@ -106,17 +106,6 @@ export function sameType(a: ColumnType, b: ColumnType): boolean {
   return a.precision === b.precision && a.scale === b.scale
 }
 
-/** The same columns in the same order: names but for case, types, and whether they may be null. */
-export function sameSchema(a: Schema, b: Schema): boolean {
-  return (
-    a.columns.length === b.columns.length &&
-    a.columns.every((column, i) => {
-      const other = b.columns[i]
-      return other !== undefined && sameName(column.name, other.name) && sameType(column.type, other.type) && column.nullable === other.nullable
-    })
-  )
-}
-
 /** Where a column stands, whatever the case of its name; -1 when there is none. */
 export function columnIndex(schema: Schema, name: string): number {
   const exact = schema.columns.findIndex((column) => column.name === name)

@@ -47,24 +47,6 @@ export async function openKafkaProducer(settings: KafkaSettings, name: string, o
 }
 
 /**
- * Makes a topic with the cluster's own number of replicas, and waits until brokers serve it.
- * @returns false when there is one of that name
- * @throws a StreamtopError
- */
-export async function createKafkaTopic(settings: KafkaSettings, name: string, partitions: number, fx: Effects): Promise<boolean> {
-  const connection = openKafkaConnection(settings, {}, fx)
-  try {
-    const isNew = await createTopic(settings, kafkaClient(settings), name, partitions)
-    await whenServed(connection, name, fx)
-    return isNew
-  } catch (error) {
-    throw unreachable(error, settings)
-  } finally {
-    await connection.close()
-  }
-}
-
-/**
  * Deletes a topic with all its records.
  * @throws a StreamtopError, also when there is none of that name
  */
@@ -72,9 +54,10 @@ export async function deleteKafkaTopic(settings: KafkaSettings, name: string): P
   await asAdmin(settings, kafkaClient(settings), (admin) => admin.deleteTopics({ topics: [name] }))
 }
 
-async function createTopic(settings: KafkaSettings, kafka: Kafka, name: string, partitions: number): Promise<boolean> {
+/** With the cluster's own number of replicas. */
+async function createTopic(settings: KafkaSettings, kafka: Kafka, name: string, partitions: number): Promise<void> {
   // kafkajs would wait for the leaders, and fails when a broker has not heard of the topic yet.
-  return asAdmin(settings, kafka, (admin) => admin.createTopics({ waitForLeaders: false, topics: [{ topic: name, numPartitions: partitions }] }))
+  await asAdmin(settings, kafka, (admin) => admin.createTopics({ waitForLeaders: false, topics: [{ topic: name, numPartitions: partitions }] }))
 }
 
 async function asAdmin<Result>(settings: KafkaSettings, kafka: Kafka, work: (admin: Admin) => Promise<Result>): Promise<Result> {

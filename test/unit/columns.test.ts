@@ -5,7 +5,7 @@ import { StreamtopError } from '../../src/errors.js'
 import { concatColumns, emptyColumns, projectColumns, sliceRows, takeRows } from '../../src/store/columns.js'
 import { ColumnsBuilder } from '../../src/store/columns-builder.js'
 import { columnsFromRows } from '../../src/store/columns-from-rows.js'
-import { columnIndex, defineSchema, formatSchemaString, parseSchemaString, sameSchema, typeName } from '../../src/store/schema.js'
+import { columnIndex, defineSchema, formatSchemaString, parseSchemaString, typeName } from '../../src/store/schema.js'
 import { rowsOf } from '../../src/store/values.js'
 import { anyRows, EVERY_KIND, readable } from './any-rows.js'
 
@@ -54,10 +54,6 @@ describe('schemas', () => {
   test('names are found in any case', () => {
     expect(columnIndex(orders, 'ORDER_ID')).toBe(0)
     expect(columnIndex(orders, 'nothing')).toBe(-1)
-    expect(sameSchema(orders, defineSchema({ Order_Id: 'int', customer_id: 'string', amount: 'decimal(10,2)', event_time: 'timestamp', offset: 'long' }))).toBe(
-      true,
-    )
-    expect(sameSchema(orders, defineSchema({ order_id: 'int' }))).toBe(false)
     expect(codeOf(() => defineSchema({ a: 'int', A: 'int' }))).toMatch(/^bad-config/)
   })
 })

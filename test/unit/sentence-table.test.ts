@@ -3,7 +3,6 @@ import { describe, expect, it } from 'vitest'
 import { forecastOf } from '../../src/observe/forecast.js'
 import { sentenceOf } from '../../src/observe/sentence.js'
 import type { BatchAttempt, QueryStatus } from '../../src/observe/status.js'
-import { reasonsOf } from '../../src/observe/told-batch.js'
 import { judge } from '../../src/observe/verdict.js'
 
 /** `events_copy` with batch 7, of 6 rows, logged and not committed, and nobody running it. */
@@ -435,10 +434,5 @@ describe('the verdict of a batch written 0, 1, 2, 3 times', () => {
     ['merged only', ['MERGE', 'MERGE'], ['exactly-once', 0, null]],
   ])('%s', (_, operations, said) => {
     for (const isByKey of [false, true]) expect(verdictOf(operations, isByKey)).toEqual(said)
-  })
-
-  it('its reasons are one text where there is no room for a list', () => {
-    expect(reasonsOf({ ...PENDING, reasons: ['this is so', 'that is so'] })).toBe('This is so. That is so.')
-    expect(reasonsOf(PENDING)).toBeNull()
   })
 })
